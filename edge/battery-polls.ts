@@ -133,10 +133,10 @@ function pcsPlan(
       heartbeat = createHeartbeat(interval_ms)
       return device
     },
-    onRead(answer, stamp, round_at) {
+    onRead(answer, stamp, poll) {
       const heartbeat_ok = heartbeat.onCount(answer.heartbeat)
       const control = device?.control ?? null
-      batteries?.onPcs(bess_id, pcs_idx, { control, answer, heartbeat_ok, stamp, round_at })
+      batteries?.onPcs(bess_id, pcs_idx, { control, answer, heartbeat_ok, stamp, poll })
       const values = answer.pcs
       told.set(pcs_idx, { ...values, ...stamp })
       recorder.reading('pcs', { ...values, bess_id, pcs_idx, ...stamp })

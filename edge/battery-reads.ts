@@ -2,6 +2,7 @@
 import type { BatteryAnswer, BatteryDevice, PcsAnswer } from './drivers/driver.ts'
 import type { PowerControl } from './drivers/power-control.ts'
 import type { Stamp } from './plant-clock.ts'
+import type { Poll } from './polled-device.ts'
 
 export interface BatteryRead {
   /** Takes our heartbeat by `beat`; another object after each new contact. */
@@ -18,8 +19,7 @@ export interface PcsRead {
   answer: PcsAnswer
   heartbeat_ok: boolean | null
   stamp: Stamp
-  /** Unix ms: the instant of the poll grid for which it was polled. */
-  round_at?: number | undefined
+  poll?: Poll | undefined
 }
 
 /** Receives each answer of a battery's devices at once, in the order of the answers. */

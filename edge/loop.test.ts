@@ -43,6 +43,7 @@ async function loopOf(t: TestContext, path?: string) {
     conditions,
     stamps: new PlantClock({ clock, stopwatch: clock }),
     clock,
+    stopwatch: clock,
     timers: clock,
     log,
     onStatusChange: () => {},

@@ -3,7 +3,7 @@
  * share. A device that is silent or slow holds up nobody else: it skips its own polls, and the bus
  * gives the others their turns.
  */
-import type { Clock, Timers } from '@heliograph/domain/clock'
+import type { Clock, Stopwatch, Timers } from '@heliograph/domain/clock'
 import type { DeviceKind, DeviceStatus } from '@heliograph/domain/link'
 import { loggerReading } from '@heliograph/domain/logger-reading'
 import {
@@ -35,6 +35,7 @@ interface LoopNeeds {
   /** Stamps what is read; the clock is for when to read. */
   stamps: Stamps
   clock: Clock
+  stopwatch: Stopwatch
   timers: Timers
   log: Log
   /** The communication state of a device is another. */
@@ -116,7 +117,7 @@ export class Loop {
   #poll(plan: Plan<unknown>, connection: string): Polled {
     const bus = this.#buses.get(connection) ?? this.#needs.openBus(JSON.parse(connection))
     this.#buses.set(connection, bus)
-    const { recorder, conditions, stamps, clock, log, onPoll, onStatusChange } = this.#needs
+    const { recorder, conditions, stamps, stopwatch, log, onPoll, onStatusChange } = this.#needs
     const { kind, id, interval_ms } = plan
     const device = new PolledDevice<unknown>({
       kind,
@@ -124,10 +125,10 @@ export class Loop {
       interval_ms,
       conditions,
       stamps,
-      clock,
+      stopwatch,
       log,
       open: () => plan.open(bus),
-      onRead: (values, stamp, round_at) => plan.onRead(values, stamp, round_at),
+      onRead: (values, stamp, poll) => plan.onRead(values, stamp, poll),
       onEvent: (event) => recorder.event(event),
       onCommState: (state) => {
         if (state === 'disconnected') plan.onGone?.()

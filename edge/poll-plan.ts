@@ -7,6 +7,7 @@ import type { Conditions } from './conditions.ts'
 import type { Controller } from './control/controller.ts'
 import type { Bus, Device, Driver } from './drivers/driver.ts'
 import type { Stamp } from './plant-clock.ts'
+import type { Poll } from './polled-device.ts'
 import type { Recorder } from './recorder.ts'
 
 export interface Plan<Of> {
@@ -19,11 +20,8 @@ export interface Plan<Of> {
   /** Further ids of its kind that it tells of. */
   tells_of?: readonly string[]
   open(bus: Bus): Promise<Device<Of>>
-  /**
-   * Records what was read, and gives the events that follow from it.
-   * @param round_at Unix ms: the instant of the poll grid for which it was polled
-   */
-  onRead(values: Of, stamp: Stamp, round_at?: number): readonly LinkEvent[]
+  /** Records what was read, and gives the events that follow from it. */
+  onRead(values: Of, stamp: Stamp, poll?: Poll): readonly LinkEvent[]
   onGone?(): void
 }
 

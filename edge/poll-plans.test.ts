@@ -67,8 +67,13 @@ test('control hears of each poll, and of an inverter that is gone', async () => 
   const { plans, reads, gone } = await plansOf(siteOf([inverterOf(1)]), 'curtailment')
   const [plan] = plans
   await plan!.open(fakeBus)
-  plan!.onRead(answer, stamp, 5000)
-  assert.deepEqual(reads.get(1), { control, limit, power_w: 39_500, round_at: 5000 })
+  plan!.onRead(answer, stamp, { round_at: 5000, took_ms: 300 })
+  assert.deepEqual(reads.get(1), {
+    control,
+    limit,
+    power_w: 39_500,
+    poll: { round_at: 5000, took_ms: 300 },
+  })
   plan!.onGone?.()
   assert.deepEqual(gone, [1])
 })

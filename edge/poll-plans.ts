@@ -55,7 +55,7 @@ function inverterPlan(inverter: Inverter, strings: StringPlan, needs: PlanNeeds)
       device = await having(driver, 'openInverter', inverter.driver)(bus, inverter)
       return device
     },
-    onRead(answer, stamp, round_at) {
+    onRead(answer, stamp, poll) {
       const table = answer.alarm_table === null ? null : alarmTableOf(answer.alarm_table)
       const frame = { inverter_id, ...stamp }
       const { ac_power_kw } = answer.inverter
@@ -63,7 +63,7 @@ function inverterPlan(inverter: Inverter, strings: StringPlan, needs: PlanNeeds)
         control: device?.control ?? null,
         limit: answer.limit,
         power_w: powerForControl(ac_power_kw, power_register),
-        round_at,
+        poll,
       })
       const limited_by = control?.limitedBy(inverter_id) ?? null
       const reading: InverterReading = { ...answer.inverter, limited_by, ...frame }
@@ -113,13 +113,13 @@ function controllerPlan(logger: Logger, needs: PlanNeeds): Plan<unknown> {
       device = await having(driver, 'openController', controller!.driver)(bus, logger)
       return device
     },
-    onRead({ limit, active_power_kw, foreign_control, alarms }, { measured_at: at }, round_at) {
+    onRead({ limit, active_power_kw, foreign_control, alarms }, { measured_at: at }, poll) {
       control?.onRead(key, {
         // Whom it does not obey cannot limit by it.
         control: foreign_control === null ? (device?.control ?? null) : null,
         limit,
         power_w: active_power_kw === null ? null : active_power_kw * 1000,
-        round_at,
+        poll,
       })
       const name = `the controller of plant ${logger_id}`
       const condition = { ...source, code: 'foreign_control', severity: 'major' } as const
@@ -198,9 +198,9 @@ function meterPlan(
     connection_id: meter.connection,
     description: [meter, driver.revision],
     open: (bus) => having(driver, 'openMeter', meter.driver)(bus, meter),
-    onRead(values, stamp, round_at) {
+    onRead(values, stamp, poll) {
       const power_w = powerForControl(values.active_power_kw, power_register)
-      control?.onMeter(meter_id, power_w, round_at)
+      control?.onMeter(meter_id, power_w, poll?.round_at)
       recorder.reading('meter', { ...values, meter_id, ...stamp })
       return []
     },

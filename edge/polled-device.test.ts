@@ -6,7 +6,9 @@ import { pino } from 'pino'
 import { Conditions } from './conditions.ts'
 import { virtualClock } from './fixtures/virtual-clock.ts'
 import { PlantClock } from './plant-clock.ts'
-import { PolledDevice } from './polled-device.ts'
+import { type Poll, PolledDevice } from './polled-device.ts'
+
+const identity = { manufacturer: null, model: null, serial_number: null, firmware_version: null }
 
 /** How far apart one is looked for that has long been offline, ms. */
 async function searchesOf(kind: DeviceKind, interval_ms: number): Promise<number[]> {
@@ -26,7 +28,7 @@ async function searchesOf(kind: DeviceKind, interval_ms: number): Promise<number
     onPoll: () => {},
     conditions: await Conditions.open('/nonexistent/conditions.json'),
     stamps: new PlantClock({ clock, stopwatch: clock }),
-    clock,
+    stopwatch: clock,
     log: pino({ level: 'silent' }),
   })
   for (let elapsed_ms = 0; elapsed_ms < hour_ms; elapsed_ms += interval_ms) {
@@ -42,12 +44,6 @@ test('what a device refuses is logged once for each contact', async () => {
   const lines: { missing: string[] }[] = []
   let missing: readonly string[] = ['A (1)', 'B (2)']
   let is_silent = false
-  const identity = {
-    manufacturer: null,
-    model: null,
-    serial_number: null,
-    firmware_version: null,
-  }
   const device = new PolledDevice<null>({
     kind: 'inverter',
     id: '1',
@@ -65,7 +61,7 @@ test('what a device refuses is logged once for each contact', async () => {
     onPoll: () => {},
     conditions: await Conditions.open('/nonexistent/conditions.json'),
     stamps: new PlantClock({ clock, stopwatch: clock }),
-    clock,
+    stopwatch: clock,
     log: pino({ level: 'warn' }, { write: (line: string) => void lines.push(JSON.parse(line)) }),
   })
   const poll = async (count: number) => {
@@ -84,6 +80,39 @@ test('what a device refuses is logged once for each contact', async () => {
   assert.deepEqual(await poll(10), [['B (2)']], 'another contact')
   missing = []
   assert.deepEqual(await poll(10), [])
+})
+
+test('a reading says how long its poll took, whatever the wall clock does', async () => {
+  const clock = virtualClock('2026-06-01T10:00:00Z')
+  const polls: Poll[] = []
+  const device = new PolledDevice<null>({
+    kind: 'inverter',
+    id: '1',
+    interval_ms: 5000,
+    open: async () => ({
+      identity,
+      async read() {
+        await new Promise<void>((resolve) => clock.after(2000, resolve))
+        return { values: null, complaints: [] }
+      },
+    }),
+    onRead(_, __, poll) {
+      polls.push(poll)
+      return []
+    },
+    onEvent: () => {},
+    onCommState: () => {},
+    onPoll: () => {},
+    conditions: await Conditions.open('/nonexistent/conditions.json'),
+    stamps: new PlantClock({ clock, stopwatch: clock }),
+    stopwatch: clock,
+    log: pino({ level: 'silent' }),
+  })
+  device.poll(1000)
+  await clock.advance(1000)
+  clock.step(-3_600_000)
+  await clock.advance(1000)
+  assert.deepEqual(polls, [{ round_at: 1000, took_ms: 2000 }])
 })
 
 test('what control may command is looked for every ten seconds, and others every thirty', async () => {

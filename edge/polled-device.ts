@@ -1,6 +1,6 @@
 /** One device in the poll loop: found when needed, read at each tick, and known to be gone. */
 
-import type { Clock } from '@heliograph/domain/clock'
+import type { Stopwatch } from '@heliograph/domain/clock'
 import type { CommState, DeviceKind, DeviceStatus, LinkEvent } from '@heliograph/domain/link'
 import { ComplaintWatch } from './complaint-watch.ts'
 import { type Conditions, onceEvent } from './conditions.ts'
@@ -10,19 +10,26 @@ import type { Stamp, Stamps } from './plant-clock.ts'
 
 export type PollResult = 'ok' | 'failed' | 'skipped'
 
+export interface Poll {
+  /** Unix ms: the instant of the poll grid for which the device was polled. */
+  round_at: number
+  /** How old the oldest value may be. */
+  took_ms: number
+}
+
 interface PolledDeviceNeeds<Of> {
   kind: DeviceKind
   id: string
   interval_ms: number
   open(): Promise<Device<Of>>
   /** Takes what was read, and gives the events that follow from it. */
-  onRead(values: Of, stamp: Stamp, round_at: number): readonly LinkEvent[]
+  onRead(values: Of, stamp: Stamp, poll: Poll): readonly LinkEvent[]
   onEvent(event: LinkEvent | null): void
   onCommState(state: CommState): void
   onPoll(result: PollResult, took_ms: number): void
   conditions: Conditions
   stamps: Stamps
-  clock: Clock
+  stopwatch: Stopwatch
   log: Log
 }
 
@@ -119,17 +126,18 @@ export class PolledDevice<Of> {
   }
 
   async #read(round_at: number): Promise<void> {
-    const started_at = this.#now()
+    const began_ms = this.#now()
+    const took = () => this.#now() - began_ms
     try {
       this.#device ??= await this.#open()
       const answer = await this.#device.read()
       if (this.#stopped) return
-      this.#succeed(answer, round_at)
-      this.#needs.onPoll('ok', this.#now() - started_at)
+      this.#succeed(answer, { round_at, took_ms: took() })
+      this.#needs.onPoll('ok', took())
     } catch (error) {
       if (this.#stopped) return
       this.#fail(error as Error)
-      this.#needs.onPoll('failed', this.#now() - started_at)
+      this.#needs.onPoll('failed', took())
     }
   }
 
@@ -165,12 +173,12 @@ export class PolledDevice<Of> {
     )
   }
 
-  #succeed({ values, complaints, missing = [] }: Answer<Of>, round_at: number): void {
+  #succeed({ values, complaints, missing = [] }: Answer<Of>, poll: Poll): void {
     const { onEvent, onRead, conditions, kind, id } = this.#needs
     this.#logMissing(missing)
     const stamp = this.#needs.stamps.stamp()
     const at = stamp.measured_at
-    for (const event of onRead(values, stamp, round_at)) onEvent(event)
+    for (const event of onRead(values, stamp, poll)) onEvent(event)
     for (const event of this.#complaints.poll(complaints, at)) onEvent(event)
     this.#misses = 0
     this.#last_ok_at = at
@@ -224,6 +232,6 @@ export class PolledDevice<Of> {
   }
 
   #now(): number {
-    return this.#needs.clock.now().getTime()
+    return this.#needs.stopwatch.elapsedMs()
   }
 }

@@ -70,6 +70,7 @@ test('the poll loop tells of a rating that differs once, and when it agrees agai
     conditions: await conditionsOf(t),
     stamps: new PlantClock({ clock, stopwatch: clock }),
     clock,
+    stopwatch: clock,
     timers: clock,
     log: pino({ level: 'silent' }),
     onStatusChange: () => {},

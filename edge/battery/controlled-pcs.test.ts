@@ -37,7 +37,7 @@ function pcsWith(write: (power_w: number, mayStill: () => boolean) => Promise<vo
     arm: async () => [],
   }
   const poll = (power_w = 0, more: Partial<PcsLook> = {}) => {
-    const well = { is_lost: false, is_off: false, alarm_code: null }
+    const well = { took_ms: 0, is_lost: false, is_off: false, alarm_code: null }
     pcs.onRead({ control, power: { ...state }, power_w, ...well, ...more })
   }
   /** It is polled each 2 s, and told each second what there is to be told. */
@@ -52,6 +52,17 @@ function pcsWith(write: (power_w: number, mayStill: () => boolean) => Promise<vo
   poll()
   return { clock, pcs, state, poll, pass }
 }
+
+test('a slow poll says nothing of a setpoint that may take effect after the poll began', async () => {
+  const { clock, pcs, poll } = pcsWith(async () => {})
+  pcs.power.begin(50, 0)
+  pcs.power.done(50, 0, false)
+  await clock.advance(16_000)
+  poll(0, { took_ms: 2000 })
+  assert.equal(pcs.power.worst_w(16_000), 50)
+  poll(0, { took_ms: 500 })
+  assert.equal(pcs.power.worst_w(16_000), 0)
+})
 
 const refusal = () => new BusError('exception', 'it refuses', 4)
 const isUsable = ({ clock, pcs }: ReturnType<typeof pcsWith>) => pcs.isUsable(clock.elapsedMs())

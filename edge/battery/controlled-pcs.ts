@@ -9,6 +9,8 @@ export interface PcsLook {
   /** Another object at each new contact; null: its power cannot be set. */
   control: PowerControl | null
   power: PowerState | null
+  /** How old `power` may be. */
+  took_ms: number
   /** Measured at its alternating side. */
   power_w: number | null
   /** Its count stands still. */
@@ -157,7 +159,7 @@ export class ControlledPcs {
     return most_w
   }
 
-  onRead({ control, power, power_w, is_lost, is_off, alarm_code }: PcsLook): void {
+  onRead({ control, power, took_ms, power_w, is_lost, is_off, alarm_code }: PcsLook): void {
     const now_ms = this.#now()
     if (control !== this.#control) this.#meet(control)
     this.#lookAtSign(power_w)
@@ -167,7 +169,7 @@ export class ControlledPcs {
     if (power_w !== null) this.power.onPower(power_w, now_ms)
     const was_touched = this.#was_touched
     this.#was_touched = this.#is_working
-    if (power && !was_touched) this.#take(power, control)
+    if (power && !was_touched) this.#take(power, control, now_ms - took_ms)
   }
 
   /**
@@ -278,19 +280,21 @@ export class ControlledPcs {
   }
 
   async #look(control: PowerControl): Promise<void> {
+    const began_ms = this.#now()
     try {
       const state = await control.readPower()
-      if (control === this.#control) this.#take(state, control)
+      if (control === this.#control) this.#take(state, control, began_ms)
     } catch {
       // Then it is silent, which its polls tell.
     }
   }
 
   async #readBack(control: PowerControl, power_w: number): Promise<void> {
+    const began_ms = this.#now()
     const state = await control.readPower()
     if (control !== this.#control) return
     this.#is_awaited = true
-    this.#take(state, control)
+    this.#take(state, control, began_ms)
     const { applies_within_ms } = control.traits
     if (state.setpoint_w === power_w) return
     // It may show it later than it took it: that is looked at with the next read.
@@ -298,8 +302,8 @@ export class ControlledPcs {
     else this.#fail('readback_mismatch')
   }
 
-  #take(state: PowerState, control: PowerControl | null): void {
-    this.power.onRead(state, control, this.#now())
+  #take(state: PowerState, control: PowerControl | null, began_ms: number): void {
+    this.power.onRead(state, control, this.#now(), began_ms)
     if (state.setpoint_w !== this.#ordered_w) return
     // What it held before it refused is nothing that it took.
     if (this.#told_w !== this.#ordered_w && this.#held_w === this.#ordered_w) return

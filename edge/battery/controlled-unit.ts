@@ -111,7 +111,7 @@ export class ControlledUnit {
     this.#read = null
   }
 
-  onPcs(pcs_idx: number, { answer, control, heartbeat_ok }: PcsRead): void {
+  onPcs(pcs_idx: number, { answer, control, heartbeat_ok, poll }: PcsRead): void {
     const { pcs: values, alarm_table, power } = answer
     const is_off = values.state === 'off'
     // Nothing is connected by us.
@@ -120,6 +120,7 @@ export class ControlledUnit {
     this.#of(pcs_idx)?.onRead({
       control,
       power,
+      took_ms: poll?.took_ms ?? 0,
       is_lost: heartbeat_ok === false,
       is_off,
       power_w: values.ac_power_kw === null ? null : Math.round(values.ac_power_kw * 1000),

@@ -197,7 +197,7 @@ export class Dispatcher implements BatteryHooks {
     this.#units.get(bess_id)?.unit.onPcs(pcs_idx, read)
     const { ac_power_kw } = read.answer.pcs
     const power_w = ac_power_kw === null ? null : ac_power_kw * 1000
-    const at = { round_at: read.round_at, now_ms: this.#needs.stopwatch.elapsedMs() }
+    const at = { round_at: read.poll?.round_at, now_ms: this.#needs.stopwatch.elapsedMs() }
     this.rounds.onPower(`pcs ${pcsId({ bess_id, pcs_idx })}`, power_w, at)
   }
 

@@ -17,7 +17,7 @@ import {
 } from '../control/core/core.ts'
 import { type DeclaredTraits, rampOf } from '../control/declared-traits.ts'
 import { type PcsKey, pcsId } from '../control/device-name.ts'
-import { groupsOf, read_ms_max, type SourceBook } from '../control/source-book.ts'
+import { groupsOf, latency_margin_ms, type SourceBook } from '../control/source-book.ts'
 import type { PowerControl, PowerState } from '../drivers/power-control.ts'
 
 interface PcsFacts {
@@ -68,7 +68,7 @@ export function pcsTraits(pcs: PcsKey, { rated_w, fresh_ms, declared = {} }: Pcs
 export function savedPcs(traits: Traits, most_w: number): Saved {
   return {
     ...unseen(traits),
-    read: { w: most_w, at_ms: 0, timer: null },
+    read: { w: most_w, at_ms: 0, began_ms: 0, timer: null },
     known_w: most_w,
     under_way: [{ w: most_w, at_ms: 0 }],
     ramps: [{ w: most_w, until_ms: 0 }],
@@ -164,7 +164,7 @@ export class PcsSource {
     if (is_lost) this.#book.step({ is: 'silent', id: this.id })
   }
 
-  onRead(state: PowerState, control: PowerControl | null, now_ms: number): void {
+  onRead(state: PowerState, control: PowerControl | null, now_ms: number, began_ms = now_ms): void {
     const { id } = this
     this.#state = state
     this.#read_at_ms = now_ms
@@ -185,7 +185,8 @@ export class PcsSource {
     const { setpoint_w, discharge_max_w, revert } = state
     const timer = revert && { at_ms: now_ms + revert.in_ms, to_w: revert.to_w }
     const w = setpoint_w ?? discharge_max_w
-    this.#book.step({ is: 'read', id, at_ms: now_ms, w, max_w, min_w, is_first, timer })
+    const read = { is: 'read', id, at_ms: now_ms, began_ms, w, max_w, min_w } as const
+    this.#book.step({ ...read, is_first, timer })
   }
 
   #traitsOf(control: PowerControl | null, { max_w, min_w }: { max_w: number; min_w: number }) {
@@ -194,7 +195,7 @@ export class PcsSource {
       peak_w: max_w,
       lowest_w: min_w,
       has_no_watchdog: control ? stops_after_ms === null : this.source.has_no_watchdog,
-      latency_ms: Math.max(late_ms, applies_within_ms + read_ms_max),
+      latency_ms: Math.max(late_ms, applies_within_ms + latency_margin_ms),
       settle_ms: applies_within_ms,
       ramp_ms: rampOf({ ramp_ms }, this.#facts),
       settable: (w: number) => settableBy(control, w),

@@ -3,6 +3,7 @@ import type { Stopwatch } from '@heliograph/domain/clock'
 import type { Limiter } from '@heliograph/domain/readings'
 import { BusError } from '../bus/bus-error.ts'
 import type { LimitControl, LimitState } from '../drivers/limit-control.ts'
+import type { Poll } from '../polled-device.ts'
 import type { Noted } from './control-entry.ts'
 import type { Controlled, Order } from './decide.ts'
 import type { DeviceLimits, Foreign } from './device-limits.ts'
@@ -13,8 +14,7 @@ export interface DeviceRead {
   control: LimitControl | null
   limit: LimitState | null
   power_w: number | null
-  /** Unix ms: the instant of the poll grid for which it was polled. */
-  round_at?: number | undefined
+  poll?: Poll | undefined
 }
 
 export interface ControlledDeviceNeeds {
@@ -136,7 +136,7 @@ export class ControlledDevice implements Controlled {
     return { code: 'timeout', message: `${name} does not answer` }
   }
 
-  onRead({ control, power_w, ...read }: DeviceRead): void {
+  onRead({ control, power_w, poll, ...read }: DeviceRead): void {
     const now_ms = this.#now()
     this.is_gone = false
     const limit = read.limit && isSound(read.limit) ? read.limit : null
@@ -148,7 +148,7 @@ export class ControlledDevice implements Controlled {
     if (control && limit) {
       const is_news = !this.limits.is_proven || !this.#isAsKnown(limit)
       if (was_touched && is_news) this.#lookAgain(control)
-      else this.#take(limit, control)
+      else this.#take(limit, control, now_ms - (poll?.took_ms ?? 0))
     }
     this.#power = { power_w, at_ms: now_ms }
     if (power_w !== null && limit) this.limits.onPower(power_w, now_ms)
@@ -272,10 +272,12 @@ export class ControlledDevice implements Controlled {
     if (!this.#is_awaited || this.limits.is_proven) return
     const count = this.#orders_count
     this.#is_looking = true
+    const began_ms = this.#now()
     try {
       const state = await readSoundLimit(control)
       // What was ordered since is not in it.
-      if (count === this.#orders_count && control === this.#control) this.#take(state, control)
+      if (count === this.#orders_count && control === this.#control)
+        this.#take(state, control, began_ms)
     } catch {
       // A device that does not answer is the poll loop's business.
     } finally {
@@ -310,21 +312,22 @@ export class ControlledDevice implements Controlled {
   }
 
   async #readBack(control: LimitControl): Promise<LimitState | null> {
+    const began_ms = this.#now()
     try {
       const state = await readSoundLimit(control)
-      this.#take(state, control)
+      this.#take(state, control, began_ms)
       return state
     } catch {
       return null
     }
   }
 
-  #take(state: LimitState, control: LimitControl): void {
+  #take(state: LimitState, control: LimitControl, began_ms: number): void {
     const is_as_known = this.#isAsKnown(state)
     const was_proven = this.limits.is_proven
     const open = this.limits.source.under_way.length
     this.limits.onContact({ traits: { ...control.traits }, control })
-    const foreign = this.limits.onRead(state, this.#now())
+    const foreign = this.limits.onRead(state, this.#now(), began_ms)
     // What ends a doubt is news too: it says which of what was begun the device holds.
     const is_settled = this.limits.source.under_way.length < open
     if (!is_as_known || foreign || is_settled || this.#was_gone) {

@@ -243,7 +243,7 @@ export class Controller {
     this.#night.onPower(inverter_id, read.power_w, this.#needs.stopwatch.elapsedMs())
     const device = this.#plants.device(inverter_id)
     device?.onRead(read)
-    if (device) this.#measured(`device ${inverter_id}`, read.power_w, read.round_at)
+    if (device) this.#measured(`device ${inverter_id}`, read.power_w, read.poll?.round_at)
   }
 
   onGone(inverter_id: number): void {

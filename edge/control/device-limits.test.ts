@@ -63,6 +63,17 @@ test('a command of a device without a latency may still take effect for 6 s', ()
   assert.equal(limits.worst_w(7000), 40)
 })
 
+test('a slow read says nothing of a command that may take effect after it began', () => {
+  const { limits } = readAt(40)
+  const state = { limit_w: 40, static_max_w: 100, revert: null }
+  limits.begin(80, 0)
+  limits.done(80, 1000)
+  limits.onRead(state, 9000, 6999)
+  assert.equal(limits.worst_w(9000), 80)
+  limits.onRead(state, 9000, 7000)
+  assert.equal(limits.worst_w(9000), 40)
+})
+
 test('a command is proven by a read after it', () => {
   const { limits, reads } = readAt(40)
   limits.begin(60, 1000)

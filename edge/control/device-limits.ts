@@ -153,7 +153,7 @@ export class DeviceLimits {
   /** It was not read since its time to follow was over: it may obey. */
   isUnseen(now_ms: number): boolean {
     const { read, deviates_since_ms, latency_ms } = this.source
-    const is_unread = read!.at_ms < (deviates_since_ms ?? 0) + latency_ms
+    const is_unread = read!.began_ms < (deviates_since_ms ?? 0) + latency_ms
     return this.isFailing(now_ms) && is_unread
   }
 
@@ -253,7 +253,12 @@ export class DeviceLimits {
     this.#book.step({ is: 'traits', id: this.source.id, traits })
   }
 
-  onRead({ limit_w, static_max_w: max_w, revert }: LimitState, now_ms: number): Foreign | null {
+  /** @param began_ms when the read began: what took effect since may not be in it */
+  onRead(
+    { limit_w, static_max_w: max_w, revert }: LimitState,
+    now_ms: number,
+    began_ms = now_ms,
+  ): Foreign | null {
     const before = this.source
     const w = Math.min(limit_w ?? max_w, max_w)
     const timer = revert && { at_ms: now_ms + revert.in_ms, to_w: revert.to_w }
@@ -262,6 +267,7 @@ export class DeviceLimits {
       is: 'read',
       id: before.id,
       at_ms: now_ms,
+      began_ms,
       w,
       max_w,
       min_w: 0,

@@ -134,7 +134,7 @@ export function savedSource(traits: Traits, record: DeviceRecord): Saved {
   return {
     ...unseen(traits),
     max_w: static_max_w,
-    read: read_w === null ? null : { w: read_w, at_ms: 0, timer },
+    read: read_w === null ? null : { w: read_w, at_ms: 0, began_ms: 0, timer },
     known_w: read_w ?? before_w,
     command: written_w === null ? null : commandOf(written_w, external_w),
     under_way: intents.map((w) => ({ w, at_ms: 0 })),

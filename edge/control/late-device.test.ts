@@ -172,3 +172,30 @@ test('a limit of at most half of the one on its way does not wait for that', asy
   await site.clock.advance(5100)
   assert.deepEqual(site.limits(), [25_000, 25_000, 25_000, 25_000])
 })
+
+test('a late command that lands above an external limit does not end that limit', async () => {
+  const site = await controlledSite({ count: 1, permit_w: 100_000 })
+  const { clock, controller } = site
+  const [inverter] = site.inverters
+  const { control } = inverter!
+  await clock.advance(30_000)
+  inverter!.forgets = true
+  await controller.hear([rowOf(60, { end_at: start_at + 40_000 })])
+  await clock.advance(1000)
+  assert.deepEqual(inverter!.writes.at(-1)?.limit_w, 60_000)
+  // Another master is faster than the command of the edge, which lands after a poll began.
+  inverter!.limit_w = 50_000
+  await clock.advance(3000)
+  const old = { limit_w: 50_000, static_max_w: 100_000, revert: null }
+  inverter!.is_silent = true
+  await clock.advance(3500)
+  controller.onRead(1, {
+    control,
+    limit: old,
+    power_w: 50_000,
+    poll: { round_at: start_at, took_ms: 3000 },
+  })
+  Object.assign(inverter!, { is_silent: false, forgets: false, limit_w: 60_000 })
+  await clock.advance(60_000)
+  assert.equal(inverter!.limit_w, 50_000)
+})

@@ -24,8 +24,8 @@ export const groupOf = (logger_id: number) => `plant-${logger_id}`
 
 /** A command is taken for lost after this time, by devices that declare no longer one. */
 const latency_ms_min = 6000
-/** A read-back may be as old as this when it is known. */
-export const read_ms_max = 2000
+/** Devices may act this much later than they declare. */
+export const latency_margin_ms = 2000
 
 const undeclared: LimitTraits = {
   survives_power_loss: false,
@@ -127,7 +127,7 @@ export function contactTraits({ traits, control }: Contact, facts: { declared?: 
     settable: (limit_w: number, max_w: number) => settableStep(control, step_w, limit_w, max_w),
     tolerance_w,
     smallest_limit_w: least_w,
-    latency_ms: Math.max(latency_ms + read_ms_max, latency_ms_min),
+    latency_ms: Math.max(latency_ms + latency_margin_ms, latency_ms_min),
     settle_ms: latency_ms,
     ramp_ms: rampOf(traits, facts),
     raise_pause_ms: traits.min_interval_ms,

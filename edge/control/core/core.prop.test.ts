@@ -88,6 +88,7 @@ const move = fc.oneof(
       source,
       share,
       ceiling: fc.constantFrom(1, 1, 1, 0.5, 0),
+      took_ms: fc.constantFrom(0, 0, 3000),
       timer: fc.option(fc.record({ in_ms: fc.constantFrom(10_000, 60_000), share })),
     }),
   },
@@ -223,7 +224,8 @@ function make(play: Play, one: Move): void {
       to_w: wattsOf(s, one.timer.share),
     }
     const w = wattsOf(s, one.share)
-    tell(play, { is: 'read', id, at_ms, w, max_w: one.ceiling * max_w, min_w, timer })
+    const began_ms = at_ms - one.took_ms
+    tell(play, { is: 'read', id, at_ms, began_ms, w, max_w: one.ceiling * max_w, min_w, timer })
   } else if (one.is === 'power') tell(play, { is: 'power', id, at_ms, w: wattsOf(s, one.share) })
   else if (one.is === 'done') {
     const open = s.under_way.find((command) => command.at_ms === null)

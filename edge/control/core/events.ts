@@ -22,9 +22,11 @@ import {
 
 type At = { id: string; at_ms: number; w: number }
 
-/** `at_ms`: begin of the read. `is_first`: the first read of a new contact. */
+/** `is_first`: the first read of a new contact. */
 type Read = At & {
   is: 'read'
+  /** When the read began, if not at `at_ms`. */
+  began_ms?: number
   is_first?: boolean
   max_w: number
   min_w: number
@@ -147,11 +149,11 @@ function withoutCommand(
 }
 
 function onRead(s: Source, event: Read): Source {
-  const { at_ms, max_w, min_w, timer } = event
+  const { at_ms, began_ms = at_ms, max_w, min_w, timer } = event
   const is_in_range = max_w > 0 && max_w <= 2 * s.peak_w && min_w <= 0 && min_w >= 2 * s.lowest_w
   const most_w = 1.1 * Math.max(s.peak_w, max_w)
   const is_plausible = is_in_range && event.w <= most_w && event.w >= 1.1 * min_w
-  if (!is_plausible || (s.read && at_ms < s.read.at_ms)) return s
+  if (!is_plausible || (s.read && began_ms < s.read.began_ms)) return s
   const w = Math.min(max_w, Math.max(min_w, event.w))
   // A register in percent scales with its ceiling; an external limit does so downwards only.
   const ratio = max_w / s.max_w
@@ -166,12 +168,12 @@ function onRead(s: Source, event: Read): Source {
     max_w,
     min_w,
     external_w,
-    under_way: scaled(s, event).filter((one) => isUnderWay(s, one, { w, at_ms })),
+    under_way: scaled(s, event).filter((one) => isUnderWay(s, one, { w, began_ms })),
     distrusted_until_ms: isDistrusted(s, at_ms) ? s.distrusted_until_ms : null,
     exceeds: s.exceeds && s.exceeds.power_w > max_w ? s.exceeds : null,
     // In a new contact a command is tried again at once.
     ineffective_since_ms: w === s.read?.w && !event.is_first ? s.ineffective_since_ms : null,
-    read: { w, at_ms, timer },
+    read: { w, at_ms, began_ms, timer },
     // Power that was within the former limit says nothing of a lower one.
     power: s.above_since_ms === null && w !== s.read?.w ? null : s.power,
     was_read: true,
@@ -196,13 +198,13 @@ function onRead(s: Source, event: Read): Source {
 function isUnderWay(
   s: Source,
   { w, at_ms, is_repeated, is_taken }: Source['under_way'][number],
-  read: { w: number; at_ms: number },
+  read: { w: number; began_ms: number },
 ): boolean {
   if (at_ms === null) return true
   const is_alone = s.under_way.length === 1 && is_repeated !== true
-  const is_shown = read.w !== s.read?.w && read.at_ms >= at_ms && shows(s, read.w, w)
+  const is_shown = read.w !== s.read?.w && read.began_ms >= at_ms && shows(s, read.w, w)
   const latency_ms = is_taken ? Math.min(s.latency_ms, s.settle_ms + times.taken_ms) : s.latency_ms
-  return !(is_alone && is_shown) && read.at_ms < at_ms + latency_ms
+  return !(is_alone && is_shown) && read.began_ms < at_ms + latency_ms
 }
 
 /** A command in percent of a lower ceiling may take effect as as much of a higher one. */
@@ -249,7 +251,7 @@ function rampsAfter(s: Source, next: Source, at_ms: number): Source['ramps'] {
 /** The register may have held less since the last read. The same limit again lowers nothing. */
 function mayBeLower(s: Source): boolean {
   const { read, command } = s
-  if (read === null || command === null || command.at_ms < read.at_ms) return false
+  if (read === null || command === null || command.at_ms < read.began_ms) return false
   const isLower = (w: number, kind: Kind) => reach(s, w, kind) < reach(s, read.w, kind)
   return s.under_way.some(
     ({ w }) => !shows(s, read.w, w) && (isLower(w, 'export') || isLower(w, 'import')),

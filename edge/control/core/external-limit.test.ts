@@ -76,6 +76,23 @@ const external: [
     10,
   ],
   [
+    'a command that comes through after a slow read began does not end it',
+    [
+      read(0, 100),
+      sent(0, 50),
+      done(0, 50),
+      read(1, 30),
+      read(7, 30, { began_ms: 5000 }),
+      read(8, 50),
+    ],
+    30,
+  ],
+  [
+    'a read that began before another does not end it',
+    [read(0, 100), read(6, 30, { began_ms: 5000 }), read(7, 100, { began_ms: 4000 })],
+    30,
+  ],
+  [
     'a repeated command may come through after it',
     [read(0, 40), sent(0, 80), sent(1, 80), done(1, 80), read(2, 80), read(3, 10), read(4, 80)],
     10,

@@ -57,7 +57,7 @@ export function load(saved: readonly Saved[], at_ms: number): OwnState {
     return {
       ...s,
       ...forgotten,
-      read: s.read && { ...s.read, at_ms: at_ms - unheard_ms, timer },
+      read: s.read && { ...s.read, at_ms: at_ms - unheard_ms, began_ms: at_ms - unheard_ms, timer },
       command: s.command && { ...s.command, at_ms },
       under_way: s.under_way.map(({ w }) => ({ w, at_ms })),
       ramps: s.ramps.map(({ w }) => ({ w, until_ms: at_ms + s.ramp_ms })),

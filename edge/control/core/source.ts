@@ -59,8 +59,8 @@ export interface Source extends Traits {
   /** Ceiling and lowest power, as last read. */
   max_w: number
   min_w: number
-  /** The last read-back with the time at which the read began. */
-  read: { w: number; at_ms: number; timer: Timer | null } | null
+  /** The last read-back. Known since `at_ms`; what took effect after `began_ms` is not in it. */
+  read: { w: number; at_ms: number; began_ms: number; timer: Timer | null } | null
   /** The last read-back whose author is decided: the edge, a timer, or another master. */
   known_w: number | null
   /**

@@ -169,12 +169,12 @@ export const answers = (s: Source, w: number, command_w: number) =>
 
 /** The register was read after the last command and holds this value. */
 export const isAt = (s: Source, w: number) =>
-  s.read !== null && (!s.command || s.read.at_ms >= s.command.at_ms) && shows(s, s.read.w, w)
+  s.read !== null && (!s.command || s.read.began_ms >= s.command.at_ms) && shows(s, s.read.w, w)
 
 /** The same, or its smallest limit in place of 0. */
 export const isAnswered = (s: Source, w: number) =>
   isAt(s, w) ||
-  (s.read !== null && s.read.at_ms >= (s.command?.at_ms ?? 0) && answers(s, s.read.w, w))
+  (s.read !== null && s.read.began_ms >= (s.command?.at_ms ?? 0) && answers(s, s.read.w, w))
 
 /** The source holds no more than its command, or had no time yet to follow. */
 export function obeys(s: Source, now: number): boolean {

@@ -329,18 +329,24 @@ class ControllerMachine implements Machine {
       open: () => this.#controlOf(device),
       /** Its registers are read at one time, and what they held is known at a later. */
       read: async () => {
+        const began_ms = this.#clock.elapsedMs()
         const read = await this.#after(this.#chance.between(10, 400), () => {
           const limit = readLimit(device)
           return { limit, power_w: world.powerOf(device), changes: device.changes }
         })
         const { limit } = read
         if (!limit) return await this.#after(timeout_ms, () => null)
-        return await this.#after(this.#chance.between(0, 2000), () => ({ ...read, limit }))
+        return await this.#after(this.#chance.between(0, 2000), () => ({
+          ...read,
+          limit,
+          began_ms,
+        }))
       },
-      onRead: (control, { limit, power_w, changes }) => {
+      onRead: (control, { limit, power_w, changes, began_ms }) => {
         const known = this.#found.get(inverter_id)
         this.#found.delete(inverter_id)
-        controller.onRead(inverter_id, { control, limit, power_w, round_at: this.#roundAt() })
+        const poll = { round_at: this.#roundAt(), took_ms: this.#clock.elapsedMs() - began_ms }
+        controller.onRead(inverter_id, { control, limit, power_w, poll })
         this.#labels?.look(device, limit, {
           limited_by: controller.limitedBy(inverter_id),
           forgot: this.#disk.forgot,

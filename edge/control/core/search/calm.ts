@@ -37,7 +37,7 @@ export function judgeCalm(config: Config, from: World): void {
   let count = 0
   for (let round = 0; round < 16; round++) {
     for (const [nth, { held }] of world.devices.entries())
-      world = measured(read(world, nth, { w: held, at_ms: 0, timer: null }), nth)
+      world = measured(read(world, nth, { w: held, began_ms: 0, timer: null }), nth)
     const commands = commandsOf(config, world)
     count = commands.length
     for (const command of commands) {

@@ -286,6 +286,12 @@ const in_steps: Config[] = [
     ],
     does: ['power', 'silence'],
   },
+  {
+    name: 'slow-read',
+    sources: [{ ...small, latency_ms: tick_ms }],
+    permits: p(0, 1),
+    does: ['slow read'],
+  },
   { name: 'late', sources: [{}, {}], permits: p(2), does: ['silence', 'reset'] },
   {
     name: 'permit',

@@ -21,6 +21,7 @@ const keyOfSource = (s: Source) =>
   [
     s.read?.w,
     num(s.read?.at_ms),
+    num(s.read?.began_ms),
     s.read?.timer && num(s.read.timer.at_ms),
     s.known_w,
     s.command?.w,
@@ -61,7 +62,7 @@ const keyOfDevice = (d: Device) =>
     d.before && `${d.before.command?.w}@${num(d.before.command?.at_ms)} ${listed(d.before.queue)}`,
     +d.was_misread,
     d.reading &&
-      `${d.reading.w}@${num(d.reading.at_ms)}${num(d.reading.timer?.at_ms)}${d.reading.is_old ?? false}`,
+      `${d.reading.w}@${num(d.reading.began_ms)}${num(d.reading.timer?.at_ms)}${d.reading.is_old ?? false}`,
   ].join()
 
 /** Ages that make no difference any more are left out. */

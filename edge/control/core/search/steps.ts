@@ -137,7 +137,7 @@ function* readsOf(config: Config, world: World, nth: number, s: Source): Generat
   const { id, rated_w } = s
   const device = world.devices[nth]!
   const { held, timer } = device
-  const seen = { w: held, at_ms: 0, timer }
+  const seen = { w: held, began_ms: 0, timer }
   if (!does('slow read')) yield [`${id} is read`, read(world, nth, seen), 'heard']
   else if (device.reading) yield [`${id} was read`, read(world, nth, device.reading), 'heard']
   else yield [`${id} begins to be read`, changed(world, nth, { reading: seen }), 'device']
@@ -166,7 +166,8 @@ function* nonsenseOf(world: World, s: Source): Generator<Step> {
     { ...right, w: 2 * rated_w },
     { is: 'power', id, at_ms: 0, w: Number.NaN },
   ]
-  if (s.read && s.read.at_ms > -oldest_ms) wrong.push({ ...right, at_ms: s.read.at_ms - tick_ms })
+  if (s.read && s.read.began_ms > -oldest_ms)
+    wrong.push({ ...right, began_ms: s.read.began_ms - tick_ms })
   for (const [which, event] of wrong.entries())
     yield [`nonsense ${which} of ${id}`, heard(world, event), 'heard']
 }
@@ -358,20 +359,21 @@ function restarted(config: Config, world: World): World {
 export function read(
   world: World,
   nth: number,
-  { w, at_ms, timer, is_old = false }: NonNullable<Device['reading']>,
+  { w, began_ms, timer, is_old = false }: NonNullable<Device['reading']>,
 ): World {
   const s = sourcesOf(world)[nth]!
   const after = heard(world, {
     is: 'read',
     id: s.id,
-    at_ms,
+    at_ms: 0,
+    began_ms,
     w,
     max_w: s.rated_w,
     min_w: s.lowest_w,
     timer,
   })
   const device = world.devices[nth]!
-  if (s.read && at_ms < s.read.at_ms) return changed(after, nth, { reading: null })
+  if (s.read && began_ms < s.read.began_ms) return changed(after, nth, { reading: null })
   const known = {
     reading: null,
     is_excused: is_old && device.is_excused,
@@ -386,10 +388,8 @@ function externalRead(world: World, nth: number, before: Source, device: Device)
   const found = device.unread_external
   if (found === null) return world
   const s = sourcesOf(world)[nth]!
-  const is_ours =
-    device.queue.length > 0 ||
-    s.under_way.length > 0 ||
-    before.under_way.some((one) => one.w === found)
+  const commands = [...device.queue, ...s.under_way, ...before.under_way]
+  const is_ours = commands.some((one) => one.w === found)
   const is_lower = found < Math.min(ownCommand(before) ?? s.rated_w, before.known_w ?? s.rated_w)
   const is_found = !is_ours && is_lower && s.read!.w === found
   return changed(world, nth, {
@@ -427,7 +427,11 @@ export function pass(world: World): World {
   const agedTimer = (timer: Timer | null) => timer && { ...timer, at_ms: until(timer.at_ms) }
   const agedSource = (s: Source): Source => ({
     ...s,
-    read: s.read && { ...aged(s.read), timer: agedTimer(s.read.timer) },
+    read: s.read && {
+      ...aged(s.read),
+      began_ms: age(s.read.began_ms)!,
+      timer: agedTimer(s.read.timer),
+    },
     command: s.command && aged(s.command),
     under_way: s.under_way.map(aged),
     power: s.power && aged(s.power),
@@ -448,7 +452,8 @@ export function pass(world: World): World {
       .filter(({ until_ms }) => until_ms > 0)
     const timer = device.timer && { ...device.timer, at_ms: device.timer.at_ms - tick_ms }
     const reading = device.reading && {
-      ...aged(device.reading),
+      ...device.reading,
+      began_ms: age(device.reading.began_ms)!,
       timer: agedTimer(device.reading.timer),
     }
     const older = { ...device, queue, past, timer, reading, before: null }

@@ -55,7 +55,7 @@ export interface Device {
   unread_external: number | null
   external: number | null
   /** A read under way: its value and its begin. */
-  reading: { w: number; at_ms: number; timer: Timer | null; is_old?: boolean } | null
+  reading: { w: number; began_ms: number; timer: Timer | null; is_old?: boolean } | null
   read_w: number | null
   /** Before a command that may turn out as not sent. */
   before: { command: Source['command']; queue: Device['queue'] } | null
