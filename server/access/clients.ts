@@ -1,5 +1,6 @@
 import { type Module, modules } from '../http/endpoint.ts'
 import type { Queries } from '../storage/database.ts'
+import { createSequenceOf } from '../storage/site-ids.ts'
 import { type Admin, AdminError, checkChoice, checkName } from './admin.ts'
 
 export interface Client {
@@ -20,13 +21,18 @@ export async function createClient(
 ): Promise<Client> {
   const name = checkName("the client's name", order.name)
   const plan = checkChoice('module', modules, order.modules)
-  const [client] = await db.query<Client>(
-    `insert into clients (name, modules, created_at) values ($1, $2, $3)
-     on conflict (name) do nothing returning ${columns}`,
-    [name, plan, clock.now()],
-  )
-  if (!client) throw new AdminError('conflict', `there is a client ${JSON.stringify(name)} already`)
-  return client
+  return await db.transaction(async (tx) => {
+    const [client] = await tx.query<Client>(
+      `insert into clients (name, modules, created_at) values ($1, $2, $3)
+       on conflict (name) do nothing returning ${columns}`,
+      [name, plan, clock.now()],
+    )
+    if (!client) {
+      throw new AdminError('conflict', `there is a client ${JSON.stringify(name)} already`)
+    }
+    await createSequenceOf(tx, 'client', client.client_id)
+    return client
+  })
 }
 
 /** Changes the plan of a client. It applies to keys and users on every server within a second. */

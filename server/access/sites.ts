@@ -1,6 +1,7 @@
 import { site_id_pattern } from '../http/authorize.ts'
 import type { Queries } from '../storage/database.ts'
 import { recordEvent } from '../storage/events.ts'
+import { createSequenceOf } from '../storage/site-ids.ts'
 import { type Admin, AdminError, checkName } from './admin.ts'
 import { findClient } from './clients.ts'
 
@@ -44,6 +45,7 @@ export async function createSite(
       [site_id, client_id, name, safe_mode ? now : null, now],
     )
     if (made === 0) throw new AdminError('conflict', `there is a site ${site_id} already`)
+    await createSequenceOf(tx, 'site', site_id)
     if (safe_mode) await recordSafeMode(tx, { site_id, at: now, is_on: true })
   })
   return findSite({ db }, site_id)

@@ -1,5 +1,6 @@
 /** Reads and writes the alerts of a round. */
 import type { Queries, Transaction } from '../storage/database.ts'
+import { takeIds } from '../storage/site-ids.ts'
 import { type Concerned, dedupKey, type Finding } from './finding.ts'
 import type { Known, NewAlert } from './reconcile.ts'
 import type { StoredAlert } from './record.ts'
@@ -101,16 +102,18 @@ export const lockAlert = (tx: Transaction, site_id: string, alert_id: number) =>
     [site_id, alert_id],
   )
 
-export function addAlerts(
+export async function addAlerts(
   db: Queries,
   site_id: string,
   alerts: readonly NewAlert[],
   now: Date,
 ): Promise<StoredAlert[]> {
+  const ids = await takeIds(db, { site_id, kind: 'alert_id', count: alerts.length })
+  const records = alerts.map((alert, nth) => ({ ...alert, alert_id: ids[nth] }))
   return db.query<StoredAlert>(
-    `insert into alerts as a (site_id, created_at, updated_at, ${given},
+    `insert into alerts as a (site_id, alert_id, created_at, updated_at, ${given},
        ${Object.keys(placed)})
-     select $1, $3, $3, ${given.map((name) => `r.${name}`)}, ${Object.values(placed)}
+     select $1, r.alert_id, $3, $3, ${given.map((name) => `r.${name}`)}, ${Object.values(placed)}
      from jsonb_populate_recordset(null::alerts, $2) r
        left join inverters i on i.site_id = $1 and i.inverter_id = r.inverter_id
        left join nodes n on n.site_id = $1 and n.node_id = r.node_id
@@ -118,7 +121,7 @@ export function addAlerts(
        left join loggers l on l.site_id = $1
          and l.logger_id = coalesce(r.logger_id, i.logger_id, n.logger_id, b.logger_id)
      returning ${alertColumns}`,
-    [site_id, JSON.stringify(alerts), now],
+    [site_id, JSON.stringify(records), now],
   )
 }
 

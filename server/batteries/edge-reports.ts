@@ -4,6 +4,7 @@ import { ControlNote, DispatchReport } from '@heliograph/domain/dispatch'
 import { type TSchema, Type } from 'typebox'
 import { Compile } from 'typebox/compile'
 import type { Transaction } from '../storage/database.ts'
+import { nextIdOf } from '../storage/site-ids.ts'
 import { isoTime, rowsJson } from '../storage/values.ts'
 import { type Checker, checked, storableJson } from '../telemetry/first-fault.ts'
 import { Refused, shown } from '../telemetry/refused.ts'
@@ -91,8 +92,8 @@ const { bess_id, issued_at, ...progress } = DispatchReport.properties
 const reported = Object.keys(progress)
 
 const putDispatches = `
-  insert into battery_dispatches as d (site_id, bess_id, issued_at, ${reported.join(', ')})
-  select $1, bess_id, issued_at, ${reported.join(', ')}
+  insert into battery_dispatches as d (site_id, dispatch_id, bess_id, issued_at, ${reported.join(', ')})
+  select $1, ${nextIdOf('site', '$1')}, bess_id, issued_at, ${reported.join(', ')}
   from jsonb_populate_recordset(null::battery_dispatches, $2::jsonb)
   order by bess_id, issued_at
   on conflict (site_id, bess_id, issued_at) do update
@@ -108,8 +109,8 @@ export async function storeNotes(
   if (all.length === 0) return
   const columns = Object.keys(ControlNote.properties).join(', ')
   await transaction.execute(
-    `insert into battery_control_notes (site_id, ${columns})
-     select $1, ${columns}
+    `insert into battery_control_notes (site_id, log_id, ${columns})
+     select $1, ${nextIdOf('site', '$1')}, ${columns}
      from jsonb_populate_recordset(null::battery_control_notes, $2::jsonb)
      order by bess_id, at, nth
      on conflict do nothing`,

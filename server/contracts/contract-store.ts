@@ -1,5 +1,6 @@
 import type { Database, Queries, Transaction } from '../storage/database.ts'
 import { insertRow } from '../storage/rows.ts'
+import { takeId } from '../storage/site-ids.ts'
 import {
   type ContractsFile,
   type ContractType,
@@ -202,5 +203,9 @@ async function store(
     site_id,
     gone,
   ])
-  for (const row of [...changed, ...added]) await insertRow(tx, table, { site_id, ...row })
+  for (const row of changed) await insertRow(tx, table, { site_id, ...row })
+  for (const row of added) {
+    const given = id === 'assignment_id' ? { [id]: await takeId(tx, site_id, id) } : {}
+    await insertRow(tx, table, { site_id, ...given, ...row })
+  }
 }

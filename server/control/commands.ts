@@ -9,6 +9,7 @@ import {
 import { ApiError, invalid, unknownReference, type Violation, violation } from '../http/errors.ts'
 import { isFromOutside, noteChange } from '../storage/curtailment.ts'
 import type { Queries, Transaction } from '../storage/database.ts'
+import { takeIds } from '../storage/site-ids.ts'
 import { publishAccepted } from './published.ts'
 import type { CurtailmentGroup } from './schemas.ts'
 import { warningsOf } from './warnings.ts'
@@ -119,13 +120,15 @@ async function insertGroup(
       command.request_id,
     ],
   )
+  const row_ids = await takeIds(tx, { site_id, kind: 'row_id', count: limits.length })
+  const rows = limits.map((limit, nth) => ({ ...limit, row_id: row_ids[nth] }))
   await tx.execute(
     `insert into curtailment_rows
-       (site_id, group_id, start_at, end_at, logger_id, max_power_kw, requested_max_power_kw,
-        rated_power_kw)
-     select $1, $2, $3, $4, logger_id, max_power_kw, requested_max_power_kw, rated_power_kw
+       (site_id, group_id, start_at, end_at, row_id, logger_id, max_power_kw,
+        requested_max_power_kw, rated_power_kw)
+     select $1, $2, $3, $4, row_id, logger_id, max_power_kw, requested_max_power_kw, rated_power_kw
      from jsonb_populate_recordset(null::curtailment_rows, $5::jsonb)`,
-    [site_id, group!.group_id, start_at, end_at, JSON.stringify(limits)],
+    [site_id, group!.group_id, start_at, end_at, JSON.stringify(rows)],
   )
   return group!.group_id
 }

@@ -10,6 +10,7 @@ import { Type } from 'typebox'
 import { Compile } from 'typebox/compile'
 import { noteReport } from '../storage/curtailment.ts'
 import type { Transaction } from '../storage/database.ts'
+import { takeIds } from '../storage/site-ids.ts'
 import { rowsJson } from '../storage/values.ts'
 import { checked, storableJson } from '../telemetry/first-fault.ts'
 import { Refused, shown } from '../telemetry/refused.ts'
@@ -52,14 +53,21 @@ export async function storeReports(
   if (reports.length === 0) return
   const ascending = reports.toSorted((a, b) => a.reported_at - b.reported_at)
   const newest = new Map(ascending.map((report) => [rowKey(report.row), report]))
-  const records = rowsJson(
-    [...newest.values()].map(({ row, ...report }) => {
-      return { ...report, ...row, is_release_heard: row.released_at !== null }
-    }),
-  )
+  const rows = [...newest.values()].map(({ row, ...report }) => {
+    return { ...report, ...row, is_release_heard: row.released_at !== null }
+  })
+  const records = rowsJson(rows)
   await transaction.execute(addUnknownGroups, [site_id, records])
-  await transaction.execute(addUnknownRows, [site_id, records])
-  const group_ids = [...newest.values()].map(({ row }) => row.group_id)
+  const group_ids = rows.map(({ group_id }) => group_id)
+  const known = await transaction.query<Pick<RowReport['row'], 'group_id' | 'logger_id'>>(
+    'select group_id, logger_id from curtailment_rows where site_id = $1 and group_id = any ($2)',
+    [site_id, group_ids],
+  )
+  const known_keys = new Set(known.map(rowKey))
+  const unknown = rows.filter((row) => !known_keys.has(rowKey(row)))
+  const row_ids = await takeIds(transaction, { site_id, kind: 'row_id', count: unknown.length })
+  const added = unknown.map((row, nth) => ({ ...row, row_id: row_ids[nth] }))
+  if (added.length > 0) await transaction.execute(addUnknownRows, [site_id, rowsJson(added)])
   const before = await lockProgress(transaction, site_id, group_ids)
   await transaction.execute(update, [site_id, records])
   const now = new Date(ascending.at(-1)!.reported_at)
@@ -80,14 +88,11 @@ const addUnknownGroups = `
 
 const addUnknownRows = `
   insert into curtailment_rows
-    (site_id, group_id, logger_id, start_at, end_at, max_power_kw, rated_power_kw, told_at)
-  select $1, e.group_id, e.logger_id, e.start_at, e.end_at, e.max_power_kw, l.rated_power_kw,
+    (site_id, row_id, group_id, logger_id, start_at, end_at, max_power_kw, rated_power_kw, told_at)
+  select $1, e.row_id, e.group_id, e.logger_id, e.start_at, e.end_at, e.max_power_kw, l.rated_power_kw,
     e.acknowledged_at
   from ${reported}
   left join loggers l on l.site_id = $1 and l.logger_id = e.logger_id
-  -- Known rows take no id.
-  where not exists (select from curtailment_rows r
-    where r.site_id = $1 and r.group_id = e.group_id and r.logger_id = e.logger_id)
   order by e.group_id, e.logger_id
   on conflict do nothing`
 

@@ -9,6 +9,7 @@ import type {
   ProductionPoint,
 } from '@heliograph/forecast/production-forecast'
 import type { Queries } from '../storage/database.ts'
+import { nextIdOf } from '../storage/site-ids.ts'
 import type { Target } from './targets.ts'
 
 type ForecastModel = 'blend' | 'physical'
@@ -202,8 +203,8 @@ export async function endOfRuns(
 
 const inserted = {
   name: 'forecast_runs_insert',
-  text: `insert into forecast_runs (site_id, ${columns.join(', ')})
-         values ($1, ${columns.map((_, nth) => `$${nth + 2}`).join(', ')})`,
+  text: `insert into forecast_runs (site_id, run_id, ${columns.join(', ')})
+         values ($1, ${nextIdOf('site', '$1')}, ${columns.map((_, nth) => `$${nth + 2}`).join(', ')})`,
 }
 
 export async function storeRuns(db: Queries, site_id: string, runs: readonly NewRun[]) {

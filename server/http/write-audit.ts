@@ -8,6 +8,7 @@
 import type { Clock } from '@heliograph/domain/clock'
 import { day_ms } from '@heliograph/domain/durations'
 import type { Log, Queries } from '../storage/database.ts'
+import { nextIdOf } from '../storage/site-ids.ts'
 import { key_pattern } from './authenticate.ts'
 import type { Caller } from './endpoint.ts'
 import type { ApiError, ErrorCode } from './errors.ts'
@@ -83,14 +84,14 @@ export async function auditWrite(
   at: Date,
   answer: GivenAnswer | null,
 ): Promise<string> {
-  const [table, of] =
+  const [table, of, next_id] =
     site_id === null
-      ? ['client_audit (client_id', caller.client_id]
-      : ['write_audit (site_id', site_id]
+      ? ['client_audit (client_id', caller.client_id, nextIdOf('client', '$1::integer::text')]
+      : ['write_audit (site_id', site_id, nextIdOf('site', '$1')]
   const [noted] = await db.query<{ audit_id: string }>(
-    `insert into ${table}, at, key_id, key_name, method, path, body, status, answer, request_id,
-       address, idempotency_key)
-     values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12) returning audit_id::text`,
+    `insert into ${table}, audit_id, at, key_id, key_name, method, path, body, status, answer,
+       request_id, address, idempotency_key)
+     values ($1, ${next_id}, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12) returning audit_id::text`,
     [
       of,
       at,

@@ -8,6 +8,7 @@ import { applyInventory, unknown_words } from '../plant/inventory.ts'
 import type { Database, Transaction } from '../storage/database.ts'
 import { endCondition, lastEvent, recordEvent } from '../storage/events.ts'
 import { keepPartitions, type PartitionKeeper } from '../storage/partitions.ts'
+import { nextIdOf } from '../storage/site-ids.ts'
 import { isoTime } from '../storage/values.ts'
 import { storeExchangedDevices } from '../telemetry/exchanged-devices.ts'
 import { storeRelayEvents } from '../telemetry/relay-events.ts'
@@ -348,8 +349,9 @@ async function storeEvents(
   const records = events.map((event) => ({ ...event, at: isoTime(event.at) }))
   await transaction.execute(
     `insert into events
-       (site_id, at, received_at, source_kind, source_id, code, edge, severity, message, details)
-     select $1, at, $2, source_kind, source_id, code, edge, severity, message, details
+       (site_id, event_id, at, received_at, source_kind, source_id, code, edge, severity, message,
+        details)
+     select $1, ${nextIdOf('site', '$1')}, at, $2, source_kind, source_id, code, edge, severity, message, details
      from jsonb_to_recordset($3::jsonb) as e (
        at timestamptz, source_kind text, source_id text, code text, edge text, severity text,
        message text, details jsonb)`,

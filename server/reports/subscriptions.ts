@@ -1,5 +1,6 @@
 import { isConfirmed } from '../mail/recipients.ts'
 import type { Queries } from '../storage/database.ts'
+import { takeId } from '../storage/site-ids.ts'
 import { nextRunAt } from './periods.ts'
 import type { StoredOrder, StoredSubscription } from './subscription.ts'
 
@@ -106,16 +107,17 @@ export async function insertSubscription(
   { by, now }: { by: OrderedBy; now: Date },
 ): Promise<number> {
   const next_run_at = order.enabled ? nextRunAt(order, now) : null
-  const values = [site_id, next_run_at, by.key_name, by.key_id, now, ...valuesOf(order)]
-  const [row] = await db.query<{ sub_id: number }>(
+  const sub_id = await takeId(db, site_id, 'sub_id')
+  const values = [site_id, sub_id, next_run_at, by.key_name, by.key_id, now, ...valuesOf(order)]
+  await db.execute(
     `insert into report_subscriptions
-       (site_id, next_run_at, created_by, key_id, created_at, updated_at,
+       (site_id, sub_id, next_run_at, created_by, key_id, created_at, updated_at,
        ${order_columns.join(', ')})
-     values ($1, $2, $3, $4, $5, $5, ${order_columns.map((_, index) => `$${index + 6}`).join(', ')})
-     returning sub_id`,
+     values ($1, $2, $3, $4, $5, $6, $6,
+       ${order_columns.map((_, index) => `$${index + 7}`).join(', ')})`,
     values,
   )
-  return row!.sub_id
+  return sub_id
 }
 
 interface OrderChange {

@@ -1,6 +1,7 @@
 /** Events of the server, in the same table as events of edges. */
 import type { LinkEvent, Severity } from '@heliograph/domain/link'
 import type { Queries } from './database.ts'
+import { nextIdOf } from './site-ids.ts'
 
 interface ServerEvent {
   site_id: string
@@ -24,8 +25,9 @@ export async function recordEvent(
 ): Promise<void> {
   await db.execute(
     `insert into events
-       (site_id, at, received_at, source_kind, source_id, code, edge, severity, message, details)
-     values ($1, $2, $2, $3, $4, $5, $6, $7, $8, $9::jsonb)`,
+       (site_id, event_id, at, received_at, source_kind, source_id, code, edge, severity, message,
+        details)
+     values ($1, ${nextIdOf('site', '$1')}, $2, $2, $3, $4, $5, $6, $7, $8, $9::jsonb)`,
     [
       site_id,
       at,

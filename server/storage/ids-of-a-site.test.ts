@@ -7,6 +7,7 @@ import test from 'node:test'
 import { testDatabase } from '../../test/postgres.ts'
 import type { Queries } from './database.ts'
 import { migrate, migrations_dir } from './migrate.ts'
+import { takeId, takeIds, takeSequenceId } from './site-ids.ts'
 
 const sites = `
   insert into clients (name, modules) values ('Sun', '{}'), ('Wind', '{}');
@@ -88,6 +89,21 @@ async function add(db: Queries, kind: string, site_id: string): Promise<number> 
   const [row] = await db.query<Record<string, number>>(`${all[kind]!(site_id)} returning ${kind}`)
   return row![kind]!
 }
+
+test('ids that are taken beside inserts of an older server continue its count', async () => {
+  const { db, drop } = await testDatabase()
+  try {
+    await db.execute(sites)
+    assert.equal(await add(db, 'alert_id', 'here'), 1)
+    assert.deepEqual(await takeIds(db, { site_id: 'here', kind: 'alert_id', count: 3 }), [2, 3, 4])
+    assert.equal(await takeId(db, 'there', 'alert_id'), 1)
+    assert.equal(await add(db, 'alert_id', 'here'), 5)
+    assert.equal(await add(db, 'event_id', 'here'), 1)
+    assert.equal(await takeSequenceId(db, 'here'), 2)
+  } finally {
+    await drop()
+  }
+})
 
 for (const kind of Object.keys(all)) {
   test(`${kind} of a site says nothing about other sites`, async () => {

@@ -3,6 +3,7 @@ import type { LinkEvent } from '@heliograph/domain/link'
 import { RelayChange, relayCodePrefix } from '@heliograph/domain/node'
 import { Compile } from 'typebox/compile'
 import type { Transaction } from '../storage/database.ts'
+import { nextIdOf } from '../storage/site-ids.ts'
 import { isoTime } from '../storage/values.ts'
 import { Refused, shown } from './refused.ts'
 
@@ -35,8 +36,9 @@ export async function storeRelayEvents(
   if (records.length === 0) return
   await transaction.execute(
     `insert into relay_events
-       (site_id, node_id, channel, at, received_at, from_state, to_state, cause, reason)
-     select $1, node_id, channel, at, $2, from_state, to_state, cause, reason
+       (site_id, relay_event_id, node_id, channel, at, received_at, from_state, to_state, cause,
+        reason)
+     select $1, ${nextIdOf('site', '$1')}, node_id, channel, at, $2, from_state, to_state, cause, reason
      from jsonb_to_recordset($3::jsonb) as e (
        node_id text, channel text, at timestamptz, from_state boolean, to_state boolean,
        cause text, reason text)

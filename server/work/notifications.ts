@@ -1,4 +1,5 @@
 import type { Database, Queries } from '../storage/database.ts'
+import { takeSequenceId } from '../storage/site-ids.ts'
 
 export const notificationTypes = [
   'work_order_assigned',
@@ -42,17 +43,12 @@ export const reached = (state: string) =>
 
 /** Stores an unread notification for the client of the site. */
 export async function notify(db: Queries, notification: NewNotification): Promise<void> {
+  const notification_id = await takeSequenceId(db, notification.site_id)
+  const expires_at = new Date(notification.at.getTime() + notification_days * 86_400_000)
   await db.execute(
-    `with added as (
-       insert into om_notifications (site_id, created_at, type, title, body, severity, recipient,
-         resource_type, resource_id, expires_at)
-       values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)
-       returning site_id, notification_id, type, created_at, expires_at
-     )
-     insert into notification_reads (site_id, client_id, notification_id, type, created_at,
-       expires_at)
-     select site_id, client_id, notification_id, type, added.created_at, expires_at
-     from added join sites using (site_id)`,
+    `insert into om_notifications (site_id, notification_id, created_at, type, title, body, severity,
+       recipient, resource_type, resource_id, expires_at)
+     values ($1, $11, $2, $3, $4, $5, $6, $7, $8, $9, $10)`,
     [
       notification.site_id,
       notification.at,
@@ -63,8 +59,16 @@ export async function notify(db: Queries, notification: NewNotification): Promis
       notification.recipient,
       notification.resource_type ?? null,
       notification.resource_id ?? null,
-      new Date(notification.at.getTime() + notification_days * 86_400_000),
+      expires_at,
+      notification_id,
     ],
+  )
+  await db.execute(
+    `insert into notification_reads (site_id, client_id, notification_id, type, created_at,
+       expires_at)
+     select site_id, client_id, $2, $3, $4::timestamptz, $5::timestamptz
+     from sites where site_id = $1`,
+    [notification.site_id, notification_id, notification.type, notification.at, expires_at],
   )
 }
 

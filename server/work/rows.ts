@@ -3,6 +3,7 @@
 import { isDeepStrictEqual } from 'node:util'
 import type { Queries, Transaction } from '../storage/database.ts'
 import { type Columns, insertRow } from '../storage/rows.ts'
+import { takeId } from '../storage/site-ids.ts'
 
 /** SQL: the rows of a site that meet the conditions (`status =`) with a value. */
 export function matchingRows(table: string, site_id: string, conditions: Columns) {
@@ -53,11 +54,12 @@ const storedValue = ([name, value]: [string, unknown]) =>
 export async function addRow(
   tx: Transaction,
   [table, id]: readonly ['work_orders', 'wo_id'] | readonly ['defects', 'defect_id'],
-  columns: Columns,
+  { site_id, ...columns }: Columns & { site_id: string },
 ): Promise<number> {
   const stored = Object.entries(columns).map((one) => [one[0], storedValue(one)])
-  const row = Object.fromEntries(stored) as Columns
-  return (await insertRow<{ id: number }>(tx, table, row, `returning ${id} as id`))!.id
+  const given_id = await takeId(tx, site_id, id)
+  await insertRow(tx, table, { site_id, [id]: given_id, ...Object.fromEntries(stored) })
+  return given_id
 }
 
 /** The columns that differ from the row. Instants are compared by time. */

@@ -8,6 +8,7 @@ import { ApiError, badField, violation } from '../../http/errors.ts'
 import { requireMatch } from '../../http/etag.ts'
 import { requireUnchanged } from '../../http/read-only.ts'
 import type { Queries, Transaction } from '../../storage/database.ts'
+import { nextIdOf, takeSequenceId } from '../../storage/site-ids.ts'
 import { amongNewest, type DayPlans, readDayPlans } from '../planning/day-plans.ts'
 import { readUnits } from '../planning/plan-units.ts'
 import type { BatteryPlanner, PlannedUnit, PlanOutcome } from '../planning/planner.ts'
@@ -189,9 +190,9 @@ async function storeProposal(
   )
   const parts = [problem, plan, hours].map((part) => JSON.stringify(part))
   const [made] = await tx.query<{ schedule_id: number }>(
-    `insert into battery_schedules (site_id, bess_id, target_date, state, objective, created_at,
-       created_by, problem, plan, hours)
-     values ($1, $2, $3, 'proposed', $4, $5, $6, $7::jsonb, $8::json, $9::jsonb)
+    `insert into battery_schedules (site_id, schedule_id, bess_id, target_date, state, objective,
+       created_at, created_by, problem, plan, hours)
+     values ($1, ${nextIdOf('site', '$1')}, $2, $3, 'proposed', $4, $5, $6, $7::jsonb, $8::json, $9::jsonb)
      returning schedule_id::int as schedule_id`,
     [site_id, bess_id, target_date, objective, now, created_by, ...parts],
   )
@@ -277,9 +278,9 @@ export async function noteDecision(
 ): Promise<void> {
   const done = action === 'approve' ? 'approved' : 'rejected'
   await tx.execute(
-    `insert into battery_control_notes (site_id, bess_id, at, nth, tier, actor, action, reason_code,
-       message, schedule_id, request_id, success)
-     select site_id, bess_id, $3, (
+    `insert into battery_control_notes (site_id, log_id, bess_id, at, nth, tier, actor, action,
+       reason_code, message, schedule_id, request_id, success)
+     select site_id, $9, bess_id, $3, (
          select coalesce(max(nth) + 1, 1000000) from battery_control_notes n
          where n.site_id = s.site_id and n.bess_id = s.bess_id and n.at = $3 and n.nth >= 1000000
        ), 'operator', $4, $5, $6, $7 || to_char(target_date, 'YYYY-MM-DD'), schedule_id, $8, true
@@ -293,6 +294,7 @@ export async function noteDecision(
       `schedule_${done}`,
       `${caller.key_name} ${done} the schedule of `,
       request_id,
+      await takeSequenceId(tx, site_id),
     ],
   )
 }

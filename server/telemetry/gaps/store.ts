@@ -2,6 +2,7 @@
 import { ahead_ms_max } from '@heliograph/domain/link'
 import type { InverterReading } from '@heliograph/domain/readings'
 import type { Queries, Transaction } from '../../storage/database.ts'
+import { takeId } from '../../storage/site-ids.ts'
 import { isoTime } from '../../storage/values.ts'
 import type { StoredReading } from '../blocks/store.ts'
 import type { Span } from '../energy.ts'
@@ -248,19 +249,21 @@ export async function storeChanges(
       widest_end_ms: hole.end_ms,
       widest_expected_count: hole.expected_count,
     }
-    const [made] = await transaction.query<{ gap_id: number }>(
-      `insert into gaps (${opened_columns})
-       select ${opened_columns} from jsonb_populate_record(null::gaps, $1) returning gap_id`,
+    const gap_id = await takeId(transaction, site_id, 'gap_id')
+    await transaction.execute(
+      `insert into gaps (gap_id, ${opened_columns})
+       select gap_id, ${opened_columns} from jsonb_populate_record(null::gaps, $1)`,
       [
         JSON.stringify({
           ...source,
           ...extentOf({ ...hole, ...widest }),
           site_id,
+          gap_id,
           detected_at: now,
         }),
       ],
     )
-    opened.push(made!.gap_id)
+    opened.push(gap_id)
   }
   for (const gap of changes.vanished) await closeGap(transaction, gap, { site_id, source, now })
   await publishGaps(transaction, { site_id, now }, { opened, ended: lasting })

@@ -4,6 +4,7 @@ import { utcDate } from '@heliograph/domain/utc-day'
 import { ApiError, badField, invalid, unknownReference, violation } from '../../http/errors.ts'
 import { requireUnchanged } from '../../http/read-only.ts'
 import type { Transaction } from '../../storage/database.ts'
+import { takeIds } from '../../storage/site-ids.ts'
 import type { Actor } from '../actor.ts'
 import { type ChecklistLine, categoryById } from '../categories.ts'
 import { itemFaults } from '../checklists.ts'
@@ -76,17 +77,24 @@ export async function insertItems(
   lines: readonly NewLine[],
 ): Promise<void> {
   if (lines.length === 0) return
+  const item_ids = await takeIds(tx, { site_id, kind: 'item_id', count: lines.length })
   await tx.execute(
-    `insert into work_order_items (site_id, wo_id, position, category_id, code, title, instruction,
-       type, required, unit, min_value, max_value, is_limit_open)
-     select $1, $2, position, category_id, code, title, instruction, type, required, unit,
+    `insert into work_order_items (site_id, wo_id, item_id, position, category_id, code, title,
+       instruction, type, required, unit, min_value, max_value, is_limit_open)
+     select $1, $2, item_id, position, category_id, code, title, instruction, type, required, unit,
        min_value, max_value,
        type = 'measurement' and min_value is null and max_value is null
-     from json_to_recordset($3::json) as lines (position integer, category_id integer, code text,
+     from json_to_recordset($3::json) as lines (item_id integer, position integer, category_id integer, code text,
        title text, instruction text, type text, required boolean, unit text,
        min_value double precision, max_value double precision)
      order by position`,
-    [site_id, wo_id, JSON.stringify(lines.map((line, at) => ({ ...line, position: at + 1 })))],
+    [
+      site_id,
+      wo_id,
+      JSON.stringify(
+        lines.map((line, at) => ({ ...line, item_id: item_ids[at], position: at + 1 })),
+      ),
+    ],
   )
 }
 
