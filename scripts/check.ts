@@ -33,6 +33,7 @@ const peers: readonly (readonly [name: string, file: string, proves: string])[] 
     'mosquitto_pub as a node on the broker of the edge',
   ],
   ['tshark', '/usr/bin/tshark', 'the APDUs of the IEC 60870-5-104 station read by tshark'],
+  ['prometheus', '/usr/bin/prometheus', 'the metrics of a site scraped by Prometheus'],
   ['glpk-utils', '/usr/bin/glpsol', 'battery plans compared with those of a second solver'],
   ['poppler-utils', '/usr/bin/pdftotext', 'the text and layout of PDF reports'],
   [

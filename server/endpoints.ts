@@ -162,4 +162,5 @@ export const endpoints: readonly Endpoint<Deps>[] = [
   reports.runReportSubscription,
 
   events.listEvents,
+  overview.getMetrics,
 ]

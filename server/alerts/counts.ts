@@ -8,6 +8,8 @@ export interface AlertCounts extends HealthAlerts {
   acknowledged: number
   /** The highest severity of the active alerts; null without any. */
   highest_active: AlertSeverity | null
+  /** Every pair of an unresolved status and a severity. */
+  open: readonly { status: AlertStatus; severity: AlertSeverity; count: number }[]
 }
 
 interface CountRow {
@@ -35,11 +37,20 @@ export async function readAlertCounts(
   return new Map([...of_sites].map(([site_id, own]) => [site_id, countsOf(own)]))
 }
 
+const unresolved = ['active', 'acknowledged'] as const
+
 export const noAlerts = countsOf([])
 
 function countsOf(rows: readonly CountRow[]): AlertCounts {
   const sum = (of: (row: CountRow) => boolean) =>
     rows.filter(of).reduce((total, { count }) => total + count, 0)
+  const open = unresolved.flatMap((status) =>
+    alertSeverities.map((severity) => ({
+      status,
+      severity,
+      count: sum((row) => row.status === status && row.severity === severity),
+    })),
+  )
   const active = rows.filter(({ status }) => status === 'active')
   return {
     active: sum(({ status }) => status === 'active'),
@@ -47,6 +58,7 @@ function countsOf(rows: readonly CountRow[]): AlertCounts {
     critical: sum(({ severity }) => severity === 'critical'),
     highest_active:
       alertSeverities.findLast((one) => active.some(({ severity }) => severity === one)) ?? null,
+    open,
     underperforming_logger_ids: rows.flatMap((row) => row.underperforming_logger_ids),
   }
 }

@@ -9,7 +9,9 @@ type Declared = Endpoint<never>
 const isRead = ({ method }: Declared) => !isWrite(method)
 const isWritten = ({ method }: Declared) => isWrite(method)
 const isOfSite = ({ path }: Declared) => path !== '/v1/sites'
-const isFile = ({ file_types }: Declared) => file_types !== undefined
+/** A stored file may be missing. */
+const isStoredFile = ({ file_types, cache }: Declared) =>
+  file_types !== undefined && cache === 'resource'
 const isMatched = ({ if_match }: Declared) => if_match === true
 const isAlways = () => true
 
@@ -53,7 +55,7 @@ const errorAnswers: readonly ErrorAnswer[] = [
     when: isWritten,
     headers: [...rate, 'Retry-After', ...replay],
   },
-  { name: 'FileConflict', codes: ['conflict_state'], when: isFile, headers: rate },
+  { name: 'FileConflict', codes: ['conflict_state'], when: isStoredFile, headers: rate },
   {
     name: 'PreconditionFailed',
     codes: ['precondition_failed'],
@@ -138,7 +140,7 @@ export const responseHeaders = (endpoint: Declared) =>
   headersNamed([
     ...rate,
     ...(isCached(endpoint) ? ['ETag'] : []),
-    ...(endpoint.exports || isFile(endpoint) ? ['Content-Disposition'] : []),
+    ...(endpoint.exports || isStoredFile(endpoint) ? ['Content-Disposition'] : []),
     ...(endpoint.location ? ['Location'] : []),
     ...(isWritten(endpoint) ? replay : []),
   ])

@@ -3,11 +3,14 @@ import { utcDate } from '@heliograph/domain/utc-day'
 import { readIssuedForecasts } from '../forecasts/forecasts.ts'
 import { mayRead } from '../http/authorize.ts'
 import type { Context } from '../http/context.ts'
-import { endpoint } from '../http/endpoint.ts'
+import { type Caller, endpoint } from '../http/endpoint.ts'
 import { ApiError } from '../http/errors.ts'
+import { FileAnswer, FileBytes } from '../http/file-answer.ts'
 import { JsonText } from '../http/json-text.ts'
+import { open_metrics_type, openMetricsText } from '../http/open-metrics.ts'
 import { overviewExample, statusExample } from './examples.ts'
 import { readLiveNodes, readLivePlant, readLiveUnits } from './live.ts'
+import { siteMetrics } from './metrics.ts'
 import { Overview, overviewOf } from './overview.ts'
 import { findSite } from './sites/summaries.ts'
 import { PlantStatus, plantStatus } from './status.ts'
@@ -26,23 +29,51 @@ export const getOverview = endpoint({
   returns: Overview,
   example: { answer: overviewExample },
   async handle({ site: { site_id }, caller }, context: Context) {
-    const [live, nodes, site, forecasts, units] = await Promise.all([
-      readLivePlant(site_id, context),
-      readLiveNodes(site_id, context),
-      findSite(caller, site_id, context),
-      readForecasts(site_id, context),
-      mayRead(caller, 'bess:read') ? readLiveUnits(site_id, context) : null,
-    ])
-    if (!site) throw new ApiError('not_found', { site_id })
+    const { overview } = await readOverview(site_id, caller, context)
     // Serialised without a check of the schema, since a site may have tens of thousands of strings.
-    const may_read_curtailment = mayRead(caller, 'curtailment:read')
-    const may_read_alerts = mayRead(caller, 'alerts:read')
-    const readable = { may_read_curtailment, may_read_alerts }
-    return new JsonText(
-      JSON.stringify(overviewOf({ live, nodes, site, ...readable, forecasts, units })),
-    )
+    return new JsonText(JSON.stringify(overview))
   },
 })
+
+async function readOverview(site_id: string, caller: Caller, context: Context) {
+  const [live, nodes, site, forecasts, units] = await Promise.all([
+    readLivePlant(site_id, context),
+    readLiveNodes(site_id, context),
+    findSite(caller, site_id, context),
+    readForecasts(site_id, context),
+    mayRead(caller, 'bess:read') ? readLiveUnits(site_id, context) : null,
+  ])
+  if (!site) throw new ApiError('not_found', { site_id })
+  const may_read_curtailment = mayRead(caller, 'curtailment:read')
+  const may_read_alerts = mayRead(caller, 'alerts:read')
+  const readable = { may_read_curtailment, may_read_alerts }
+  const overview = overviewOf({ live, nodes, site, ...readable, forecasts, units })
+  return { overview, alerts: may_read_alerts ? live.alerts : null }
+}
+
+export const getMetrics = endpoint({
+  ...plant,
+  path: '/metrics',
+  operation_id: 'metrics_get',
+  summary: 'The live state of the site as metrics for Prometheus',
+  description:
+    'An extension. Returns the values of /overview, without its strings and sensors, as text of ' +
+    'OpenMetrics 1.0 in base units. Series that need a scope or module that the key lacks, and ' +
+    'values that are stale or not measured, are left out. Scrape it every 15 s or less often.',
+  file_types: [open_metrics_type],
+  returns: FileBytes,
+  example: { answer: metricsFile(Buffer.from('# EOF\n')) },
+  async handle({ site: { site_id }, caller }, context: Context) {
+    const { overview, alerts } = await readOverview(site_id, caller, context)
+    const text = openMetricsText(siteMetrics(overview, alerts), { site_id })
+    return metricsFile(Buffer.from(text))
+  },
+})
+
+function metricsFile(bytes: Buffer): FileAnswer {
+  const content_type = `${open_metrics_type}; version=1.0.0; charset=utf-8`
+  return new FileAnswer({ bytes, content_type })
+}
 
 /** The last issued forecasts of the site for today and tomorrow (UTC). */
 function readForecasts(site_id: string, context: Context) {

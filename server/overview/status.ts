@@ -8,7 +8,7 @@ import { inverterCommState, isOffline } from '../plant/communication.ts'
 import { energyToday, sumAll, sumKnown } from '../plant/energy-today.ts'
 import { ageInSeconds, isStale, liveQualities } from '../plant/frame.ts'
 import { type HealthAlerts, siteHealth } from '../plant/health.ts'
-import type { InverterRow } from '../plant/inverter.ts'
+import type { Inverter, InverterRow } from '../plant/inverter.ts'
 import { energyOf, type LoggerRow } from '../plant/logger.ts'
 import type { StringStatus } from '../plant/pv-string.ts'
 import { quantity } from '../plant/quantities.ts'
@@ -190,9 +190,10 @@ function weatherOf(stations: readonly StationRow[], { now, poll }: Situation) {
 }
 
 function countsOf(inverters: readonly InverterRow[], situation: Situation) {
-  const states = inverters.map((inverter) => countedAs(inverter, situation))
-  const count = (counted: ReturnType<typeof countedAs>) =>
-    states.filter((state) => state === counted).length
+  const states = inverters.map((inverter) =>
+    countedAs({ ...inverter, comm_state: inverterCommState(inverter, situation) }),
+  )
+  const count = (counted: CountedState) => states.filter((state) => state === counted).length
   return {
     inverters_producing: count('producing'),
     inverters_standby: count('standby'),
@@ -204,8 +205,21 @@ function countsOf(inverters: readonly InverterRow[], situation: Situation) {
   }
 }
 
-function countedAs(inverter: InverterRow, situation: Situation) {
-  const comm_state = inverterCommState(inverter, situation)
+/** The states of inverters in service that the status counts. */
+export const countedStates = [
+  'producing',
+  'standby',
+  'faulted',
+  'asleep',
+  'disconnected',
+  'unknown',
+] as const
+type CountedState = (typeof countedStates)[number]
+
+export function countedAs(
+  inverter: Pick<Inverter, 'comm_state' | 'state' | 'ac_power_kw'>,
+): CountedState {
+  const { comm_state } = inverter
   if (comm_state !== 'connected') return comm_state
   if (inverter.state === 'fault') return 'faulted'
   return (inverter.ac_power_kw ?? 0) > 0 ? 'producing' : 'standby'

@@ -112,8 +112,10 @@ export const getReportFile = endpoint({
     answer: new FileAnswer({
       bytes: Buffer.from('%PDF-1.7'),
       content_type: 'application/pdf',
-      file_name: 'demo_performance_monthly_2026-05-01_2026-05-31.pdf',
-      sha256: '9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08',
+      stored: {
+        file_name: 'demo_performance_monthly_2026-05-01_2026-05-31.pdf',
+        sha256: '9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08',
+      },
     }),
   },
   async handle({ site: { site_id }, caller, params }, { db, clock }: Context) {
@@ -131,7 +133,8 @@ export const getReportFile = endpoint({
     if (file === null) {
       throw new ApiError('conflict_state', { current_state: status, allowed_from: ['succeeded'] })
     }
-    return new FileAnswer({ ...file, sha256: run.sha256! })
+    const { bytes, content_type, file_name } = file
+    return new FileAnswer({ bytes, content_type, stored: { file_name, sha256: run.sha256! } })
   },
 })
 

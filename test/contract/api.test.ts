@@ -14,7 +14,7 @@ import { operations } from './operations.ts'
 const notBuilt: readonly string[] = []
 
 /** What the server has beyond the specification, each named as an extension where it is told. */
-const added: readonly string[] = ['GET /reports/runs/{run_id}/file', 'GET /events']
+const added: readonly string[] = ['GET /reports/runs/{run_id}/file', 'GET /events', 'GET /metrics']
 
 const nameOf = ({ method, path }: { method: string; path: string }) => `${method} ${path}`
 const document = openApi(endpoints)
