@@ -8,6 +8,7 @@ import { notify } from '@heliograph/domain/service-manager'
 import closeWithGrace from 'close-with-grace'
 import { type Logger, pino } from 'pino'
 import { openPlatform } from './access/platform.ts'
+import { createMcp } from './agents/mcp.ts'
 import { readConfig, type ServerConfig } from './config.ts'
 import { createDeps } from './deps.ts'
 import { endpoints } from './endpoints.ts'
@@ -140,6 +141,7 @@ async function serveAll(
       ...(web && { page: web.page }),
       sessions: platform.sessions,
       subtrees: [platform.subtree],
+      keyed_path: createMcp({ public_url: config.public_url, version: config.version, log }),
       reading,
       metrics,
     },

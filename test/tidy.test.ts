@@ -46,6 +46,7 @@ const server_order = [
   'alerts',
   'reports',
   'overview',
+  'agents',
   'push',
   'doctor',
 ]

@@ -4,7 +4,7 @@ import type { Database, Log } from '../storage/database.ts'
 import type { AnswerCheck } from './answer.ts'
 import type { Principal } from './authenticate.ts'
 import type { Encoding } from './compression.ts'
-import type { Endpoint } from './endpoint.ts'
+import type { Caller, Endpoint, Method } from './endpoint.ts'
 import type { Answer, AnyRequest } from './execute.ts'
 import type { ExportFormat } from './export-rows.ts'
 import type { Metrics } from './metrics.ts'
@@ -22,6 +22,8 @@ export interface ServeOptions {
   sessions?: Sessions
   /** Paths that another library answers. */
   subtrees?: readonly Subtree[]
+  /** A path that another library answers for keys. */
+  keyed_path?: KeyedPath
   /** The page for browsers at all other paths. */
   page?: () => Document
   /** Worker threads for heavy reads; without them heavy reads run on the main thread. */
@@ -67,6 +69,26 @@ export interface Subtree {
   /** Accepted paths below `path`; all others are not found. */
   operations: ReadonlySet<string>
   answer(request: Request): Promise<Response>
+}
+
+export interface KeyedPath {
+  path: string
+  /** The only origin whose pages may send requests; null for none. Programs send no Origin. */
+  origin: string | null
+  answer(request: Request, body: unknown, asker: Asker): Promise<Response>
+}
+
+export interface Asker {
+  caller: Caller
+  /** The address of this server as the client wrote it. */
+  origin: string
+  call(method: Method, url: string, body?: object): Promise<OperationAnswer>
+}
+
+export interface OperationAnswer {
+  status: number
+  /** null for no body. */
+  body: unknown
 }
 
 export interface ServeInput<Needs> {

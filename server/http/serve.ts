@@ -25,6 +25,7 @@ import { type Admission, type Gate, openGate } from './gate.ts'
 import { createHeavyReads, type HeavyReads } from './heavy-reads.ts'
 import { type Claim, fingerprint, idempotencyKey, recall } from './idempotency.ts'
 import { body_bytes_max, parseJson, stranger_body_bytes_max } from './json-body.ts'
+import { addKeyedPath } from './keyed-path.ts'
 import { allowHeader, methodsAt, methodsByPath } from './methods.ts'
 import { pathOf, patternOf } from './paths.ts'
 import {
@@ -70,6 +71,8 @@ interface Context extends ServeInput<never> {
 }
 
 const request_id_accepted = /^[A-Za-z0-9._-]{1,64}$/
+/** Admits each valid key. */
+const anyKey = { scope: null, module: null } as Endpoint<never>
 const probes = [{ path: '/healthz' }, { path: '/readyz' }]
 const request_timeout_ms = 60_000
 
@@ -91,6 +94,7 @@ export async function serve<Needs>(input: ServeInput<Needs>): Promise<FastifyIns
     methods: methodsByPath([
       ...input.endpoints.map((each) => ({ method: each.method, path: pathOf(each as never) })),
       ...[...(options.documents ?? []), ...probes].map(({ path }) => ({ method: 'GET', path })),
+      ...(options.keyed_path ? [{ method: 'POST', path: options.keyed_path.path }] : []),
     ]),
     validator: validators(input.endpoints),
     runner: (endpoint) => ({
@@ -109,6 +113,11 @@ export async function serve<Needs>(input: ServeInput<Needs>): Promise<FastifyIns
   for (const document of options.documents ?? []) addDocument(app, document)
   for (const subtree of options.subtrees ?? []) {
     addSubtree(app, subtree, (request, reply) => gate.admitStranger(arrivalOf(request, reply)))
+  }
+  if (options.keyed_path) {
+    addKeyedPath(app, options.keyed_path, async (request, reply) => {
+      await gate.admit(anyKey, admittedBy(context, anyKey, request, reply))
+    })
   }
   await addProbes(app, context)
   refuseOtherMethods(app, context.methods)

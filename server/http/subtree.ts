@@ -92,7 +92,7 @@ function webRequest(request: FastifyRequest): Request {
  * Throws 400 for an invalid Host (RFC 9112 §3.2). The framework has already applied
  * `X-Forwarded-Host` and `-Proto` of trusted proxies.
  */
-function originOf({ protocol, host }: FastifyRequest): string {
+export function originOf({ protocol, host }: FastifyRequest): string {
   const origin = `${protocol === 'https' ? 'https' : 'http'}://${host}`
   if (!URL.canParse(origin) || /[@/?#\\\s]/.test(host)) {
     throw new ApiError('malformed_request', null, { connection: 'close' })
