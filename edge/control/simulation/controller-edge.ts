@@ -55,11 +55,7 @@ class ControllerMachine implements Machine {
   readonly #clock: VirtualClock
   readonly #chance: Chance
   readonly #disk: SlowDisk
-  /**
-   * null with orders from outside: they follow one another so fast that a device often stands
-   * within the rounding of a command that is under way, and its reading is labelled as that.
-   */
-  readonly #labels: LabelJudge | null
+  readonly #labels = new LabelJudge()
   /** In one world of four; null: nobody tries a limit. */
   readonly #trials: RandomTrials | null
   /** null: nobody but the server orders anything. */
@@ -95,7 +91,6 @@ class ControllerMachine implements Machine {
     this.#disk = new SlowDisk(this.#clock, this.#chance)
     const trial_chance = chanceOf(seedOf(seed, 4))
     this.#trials = trial_chance.yes(0.25) ? new RandomTrials(trial_chance) : null
-    this.#labels = has_outside ? null : new LabelJudge()
     const outside_chance = chanceOf(seedOf(seed, 5))
     this.#outside = has_outside
       ? new OutsideSources(outside_chance, world, (error) => this.#break(error))
@@ -105,7 +100,7 @@ class ControllerMachine implements Machine {
 
   start(): void {
     const { world } = this.#needs
-    this.#labels?.started({ now: this.#clock.now().getTime(), now_ms: this.#clock.elapsedMs() })
+    this.#labels.started({ now: this.#clock.now().getTime(), now_ms: this.#clock.elapsedMs() })
     const isAlive = this.#alive()
     const guarded = (callback: () => void) => () => {
       if (isAlive()) callback()
@@ -173,7 +168,7 @@ class ControllerMachine implements Machine {
       this.#server_offset_ms = world.server_ms - world.now_ms
     }
     this.#was_linked = is_linked
-    this.#labels?.passed([...this.#known.values()], this.#moment())
+    this.#labels.passed(this.#rowsLately(), this.#moment())
     if (this.#controller && is_linked) this.#hear(this.#controller)
     if (this.#controller) this.#outside?.pass(this.#clock.elapsedMs())
     if (this.#controller) this.#try(this.#controller)
@@ -203,6 +198,10 @@ class ControllerMachine implements Machine {
   #moment(): LabelMoment {
     const now = this.#clock.now().getTime()
     return { now, now_ms: this.#clock.elapsedMs(), server_at: this.#serverAt() }
+  }
+
+  #rowsLately(): CurtailmentRow[] {
+    return [...this.#known.values(), ...(this.#outside?.lately ?? [])]
   }
 
   #alive(): () => boolean {
@@ -239,7 +238,7 @@ class ControllerMachine implements Machine {
     if (entry.is === 'order') {
       this.#devices.get(entry.inverter_id)!.mean(entry.limit_w)
       const permit_w = this.#permit()?.plant_w.get(Math.floor(entry.inverter_id / 100))
-      this.#labels?.ordered(entry, [...this.#known.values()], { ...this.#moment(), permit_w })
+      this.#labels.ordered(entry, this.#rowsLately(), { ...this.#moment(), permit_w })
     }
     if (entry.is === 'decision') this.#ceilings_w.set(entry.logger_id, entry.ceiling_w)
     if (entry.is === 'limit' || (entry.is === 'answer' && entry.found)) {
@@ -347,7 +346,7 @@ class ControllerMachine implements Machine {
         this.#found.delete(inverter_id)
         const poll = { round_at: this.#roundAt(), took_ms: this.#clock.elapsedMs() - began_ms }
         controller.onRead(inverter_id, { control, limit, power_w, poll })
-        this.#labels?.look(device, limit, {
+        this.#labels.look(device, limit, {
           limited_by: controller.limitedBy(inverter_id),
           forgot: this.#disk.forgot,
         })

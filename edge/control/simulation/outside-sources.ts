@@ -32,6 +32,8 @@ export class OutsideSources {
   readonly #expected = new Map<string, Expected>()
   /** Orders that were ever in force. */
   readonly #seen: CurtailmentRow[] = []
+  /** Orders in force at the last second. */
+  #passed: CurtailmentRow[] = []
   readonly #onError: (error: Error) => void
   #orders: OutsideOrders | null = null
   #controller: Controller | null = null
@@ -46,6 +48,11 @@ export class OutsideSources {
   /** Orders in force as the running program knows them; none while it is down. */
   get #rows(): CurtailmentRow[] {
     return outsideSources.flatMap((source) => this.#controller?.fromOutside(source) ?? [])
+  }
+
+  /** Orders that are in force, or were a second ago. */
+  get lately(): CurtailmentRow[] {
+    return [...this.#passed, ...this.#rows]
   }
 
   start(controller: Controller, clock: { now(): Date }, now_ms: number): void {
@@ -71,6 +78,7 @@ export class OutsideSources {
   pass(now_ms: number): void {
     const chance = this.#chance
     const { plants, is_calm } = this.#world
+    this.#passed = this.#rows
     this.#seen.push(...this.#rows.filter((row) => !this.#seen.includes(row)))
     this.#seen.splice(0, this.#seen.length - 50)
     if (is_calm) {

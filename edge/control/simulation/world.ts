@@ -88,7 +88,7 @@ export class World {
   #wall_offset_ms = 0
   #server_offset_ms = 0
   /** The server and the wall clock agreed since the edge was last started. */
-  #is_wall_confirmed = true
+  #is_wall_confirmed = false
   #agreed_steps = 0
   #step = 0
   #groups = 0
