@@ -3,7 +3,7 @@ import test from 'node:test'
 import { type EdgeName, playEpisode, simulate } from './episode.ts'
 
 /**
- * Together 180,000 s of plants in which everything goes wrong, a million seconds of devices.
+ * Together 200,000 s of plants in which everything goes wrong, a million seconds of devices.
  * simulate-control plays more, and draws its seed.
  */
 const seeds = [1, 2, 3, 4]
@@ -49,6 +49,8 @@ const mended: [edge: EdgeName, episode: number, what: string][] = [
   ['controller', 3_372_684_564, 'more power than the ceiling, by a device that applies late'],
   ['controller', 2_862_940_097, 'a command that is rounded after another lowered the device'],
   ['controller', 3_448_375_788, 'full power that is rounded after it was read back as before'],
+  ['outside', 2_450_377_833, 'a command that comes through during a slow read'],
+  ['outside', 2_216_348_579, 'a clock that jumps before the server was asked'],
 ]
 for (const [edge, episode, what] of mended) {
   test(`${what}, in episode ${episode}`, async () => {
