@@ -3,11 +3,12 @@ import test from 'node:test'
 import { Ajv } from 'ajv'
 import formatsModule from 'ajv-formats'
 import type { TSchema } from 'typebox'
+import { agentEndpoints } from './agents/endpoints.ts'
 import { endpoints as ofSites } from './endpoints.ts'
 import { anonymous } from './http/anonymous-schema.ts'
 import { platformEndpoints } from './platform-endpoints.ts'
 
-const endpoints = [...ofSites, ...platformEndpoints]
+const endpoints = [...ofSites, ...platformEndpoints, ...agentEndpoints]
 
 for (const { operation_id, returns, body, example } of endpoints) {
   test(`${operation_id}: its example is what it declares`, () => {

@@ -3,6 +3,7 @@ import { systemTimers } from '@heliograph/domain/clock'
 import { hour_ms } from '@heliograph/domain/durations'
 import { readingKinds } from '@heliograph/domain/readings'
 import { deleteOldSignIns } from './access/sign-in-lock.ts'
+import { deleteOldProposals } from './agents/proposals.ts'
 import { evaluateEverySite, shareRoundOfAlerts } from './alerts/rounds.ts'
 import { shareBatteryDays, sumBatteryDays } from './batteries/battery-days.ts'
 import { shareCurtailedEnergy, sumCurtailedEnergy } from './control/curtailed-energy.ts'
@@ -89,7 +90,10 @@ export const createJobTable = (settings: JobSettings): readonly Job[] => {
       name: 'forget_writes',
       schedule: '10 3 * * *',
       seconds_max: 600,
-      run: byNow(deleteOldWrites),
+      run: byNow(async (db, now) => {
+        await deleteOldWrites(db, now)
+        await deleteOldProposals(db, now)
+      }),
     },
     {
       name: 'forget_events',

@@ -8,6 +8,7 @@ import { notify } from '@heliograph/domain/service-manager'
 import closeWithGrace from 'close-with-grace'
 import { type Logger, pino } from 'pino'
 import { openPlatform } from './access/platform.ts'
+import { agentEndpoints } from './agents/endpoints.ts'
 import { createMcp } from './agents/mcp.ts'
 import { readConfig, type ServerConfig } from './config.ts'
 import { createDeps } from './deps.ts'
@@ -120,7 +121,7 @@ async function serveAll(
   })
   const webhooks = { networks: config.webhook_networks }
   const app = await serve({
-    endpoints: [...endpoints, ...platformEndpoints],
+    endpoints: [...endpoints, ...platformEndpoints, ...agentEndpoints],
     needs: {
       ...createDeps(db, systemClock),
       db: guarded,

@@ -4,6 +4,8 @@ import * as enrolments from './access/enrolment-endpoints.ts'
 import * as keys from './access/key-endpoints.ts'
 import * as people from './access/people-endpoints.ts'
 import * as sites from './access/site-endpoints.ts'
+import type { Needs as ProposalNeeds } from './agents/platform-endpoints.ts'
+import * as proposals from './agents/platform-endpoints.ts'
 import * as alerts from './alerts/platform-endpoints.ts'
 import * as curtailment from './control/platform-endpoints.ts'
 import { type DoctorNeeds, getDoctor } from './doctor/endpoints.ts'
@@ -15,7 +17,9 @@ import type { Needs as ReportNeeds } from './reports/endpoints.ts'
 import * as reports from './reports/platform-endpoints.ts'
 import * as commissioning from './telemetry/commissioning/platform-endpoints.ts'
 
-export const platformEndpoints: readonly Endpoint<DoctorNeeds & ReportNeeds & WebhookNeeds>[] = [
+export const platformEndpoints: readonly Endpoint<
+  DoctorNeeds & ReportNeeds & WebhookNeeds & ProposalNeeds
+>[] = [
   ...Object.values(people),
   ...Object.values(keys),
   ...Object.values(audit),
@@ -24,6 +28,7 @@ export const platformEndpoints: readonly Endpoint<DoctorNeeds & ReportNeeds & We
   ...Object.values(devices),
   ...Object.values(commissioning),
   ...Object.values(curtailment),
+  ...Object.values(proposals),
   ...Object.values(alerts),
   ...Object.values(reports),
   getDoctor,

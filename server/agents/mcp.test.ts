@@ -76,14 +76,29 @@ test('an agent asks in the order that the descriptions suggest', async (t) => {
   assert.match(problems.text, /https:\/\/plants\.example\.com\/sites\/demo\/alerts/)
   const alert = await call('explain_alert', { site_id: 'demo', alert_id: 118 })
   assert.match(alert.text, /recommended_action: \w/)
-  for (const { name, scopes, proposes } of tools) {
+  for (const { name, proposes } of tools) {
     if (name === 'list_sites' || name === 'explain_alert' || proposes) continue
     const { text, is_error } = await call(name, { site_id: 'demo' })
     if (name === 'market_prices') assert.match(text, /no_market/)
     else assert.equal(is_error, false, `${name}: ${text}`)
     assert.ok(text.length < 8000, `${name} answers with ${text.length} characters`)
-    assert.ok(scopes.length > 0, name)
   }
+  const limit = { scope: 'site', limit_mode: 'kw', limit_value: 150 }
+  const window = { start_at: '2026-06-21T11:00:00Z', end_at: '2026-06-21T12:00:00Z' }
+  const order = { site_id: 'demo', ...limit, ...window, reason: 'The price is below 0.' }
+  const proposal = await call('propose_curtailment', order)
+  assert.match(proposal.text, /^Proposal 1 waits for a person until 2026-06-21T11:00:00.000Z/)
+  assert.match(proposal.text, /\| 1 \| 200 \| 100 \|/)
+  const past = { ...order, start_at: '2026-06-21T08:00:00Z', end_at: '2026-06-21T09:00:00Z' }
+  assert.match((await call('propose_curtailment', past)).text, /^validation_error: .*"end_at"/)
+  const own = await call('list_proposals', { site_id: 'demo' })
+  assert.match(own.text, /\| 1 \| curtailment \| waiting \| The price is below 0. \|/)
+  const plan = await call('propose_battery_plan', {
+    site_id: 'demo',
+    bess_id: 1,
+    reason: 'Prices.',
+  })
+  assert.match(plan.text, /^conflict_state: .*"current_state":"no_market"/)
   const batteries = await call('battery_plan', { site_id: 'demo' })
   assert.match(batteries.text, /## Battery 1: Battery South/)
 })
@@ -93,7 +108,7 @@ test('a key has the tools of its scopes, and the sites that it may see', async (
   const few = await connected(await addKey(site.db, { key_id: 'bbbbbbbbbbbb', scopes }))
   t.after(() => few.client.close())
   const names = (await few.client.listTools()).tools.map(({ name }) => name)
-  assert.deepEqual(names, ['list_sites', 'site_now'])
+  assert.deepEqual(names, ['list_sites', 'site_now', 'list_proposals'])
   assert.match((await few.call('current_problems')).text, /^unknown_tool/)
   const none = await connected(
     await addKey(site.db, { key_id: 'cccccccccccc', site_ids: ['other'] }),

@@ -12,9 +12,10 @@ import { validators } from '../http/validate.ts'
 import type { Log } from '../storage/database.ts'
 import { marketTools } from './market-tools.ts'
 import { plantTools } from './plant-tools.ts'
+import { proposalTools } from './proposal-tools.ts'
 import { type Agent, agentOf, Refusal, type Tool } from './tool.ts'
 
-export const tools: readonly Tool[] = [...plantTools, ...marketTools]
+export const tools: readonly Tool[] = [...plantTools, ...marketTools, ...proposalTools]
 
 const instructions = `Solar plants, batteries and their markets. Begin with list_sites. Numbers have their unit at
 the end of the name of their column; times are UTC unless their name says otherwise; an empty cell is unknown, never 0.

@@ -55,10 +55,7 @@ export async function createGroup(tx: Transaction, command: Command): Promise<Cr
 type Addressed = Pick<Command, 'site_id' | 'scope' | 'logger_id' | 'end_at' | 'now'>
 
 /** @throws ApiError 422 for an unknown plant or a past end, 409 without a plant in service */
-export async function plantsFor(
-  db: Queries,
-  { site_id, scope, logger_id, end_at, now }: Addressed,
-) {
+async function plantsFor(db: Queries, { site_id, scope, logger_id, end_at, now }: Addressed) {
   const loggers = await db.query<Plant & { is_retired: boolean }>(
     `select logger_id, rated_power_kw, retired_at is not null as is_retired
      from loggers where site_id = $1 order by logger_id`,
@@ -85,6 +82,16 @@ export async function plantsFor(
     plants: addressed.map(({ logger_id, rated_power_kw }) => ({ logger_id, rated_power_kw })),
     skipped: retired.map(({ logger_id }) => ({ logger_id, reason: 'retired' as const })),
   }
+}
+
+/** What a command would do if it was created now. Throws as `createGroup` does. */
+export async function foresee(
+  db: Queries,
+  command: Omit<Command, 'created_by' | 'request_id' | 'idempotency_key' | 'hold_until_at'>,
+) {
+  const { plants } = await plantsFor(db, command)
+  const limits = limitsOf(command, plants)
+  return { limits, warnings: await warningsOf(db, command, { group_id: null, limits }) }
 }
 
 async function checkOpenRows(tx: Transaction, { site_id, now }: Command, count: number) {

@@ -1,6 +1,5 @@
 /** Operations of the page of curtailment beside the API: warnings of a limit, closing a record. */
 
-import { limitsOf } from '@heliograph/domain/limit-shares'
 import { Type } from 'typebox'
 import { checkSite, type PlatformNeeds } from '../access/platform-operation.ts'
 import { SiteId } from '../access/schemas.ts'
@@ -9,10 +8,9 @@ import { badField } from '../http/errors.ts'
 import * as field from '../http/fields.ts'
 import { Closed, id_max, Named } from '../http/params.ts'
 import { closeGroup, isFromOutside } from '../storage/curtailment.ts'
-import { plantsFor } from './commands.ts'
+import { foresee } from './commands.ts'
 import { group_id_example } from './curtailment-row.ts'
 import { CurtailmentGroup, limitFields } from './schemas.ts'
-import { warningsOf } from './warnings.ts'
 
 const GroupId = field.Text('The command.', { minLength: 1, maxLength: 100 })
 
@@ -96,8 +94,7 @@ export const curtailmentWarnings = endpoint({
       end_at: new Date(query.end_at),
       now: clock.now(),
     }
-    const { plants } = await plantsFor(db, command)
-    const limits = limitsOf(query, plants)
-    return { warnings: await warningsOf(db, command, { group_id: null, limits }) }
+    const { warnings } = await foresee(db, command)
+    return { warnings }
   },
 })

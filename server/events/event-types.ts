@@ -16,6 +16,7 @@ export const eventScopes = {
   'schedule.approved': 'bess:read',
   'schedule.rejected': 'bess:read',
   'schedule.started': 'bess:read',
+  'proposal.made': 'plant:read',
   'work_order.created': 'om:read',
   'work_order.changed': 'om:read',
   'work_order.approved': 'om:read',

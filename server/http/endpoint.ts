@@ -129,7 +129,7 @@ export interface Endpoint<
   Place extends TProperties = TProperties,
 > {
   method: M
-  /** Relative to /v1/sites/{site_id}, except '/v1/sites' itself and operations with a `role`. */
+  /** Relative to /v1/sites/{site_id}, except '/v1/sites', '/mcp/…' and operations with a `role`. */
   path: Path
   /** `resource_action` in snake_case. */
   operation_id: string

@@ -1,5 +1,6 @@
 /** Each type of event with the schema of its record, for the API document. */
 import type { TObject, TSchema } from 'typebox'
+import { ProposalMade } from '../agents/proposals.ts'
 import { AlertRecord } from '../alerts/record.ts'
 import { Schedule } from '../batteries/schedules.ts'
 import { CurtailmentRow } from '../control/curtailment-row.ts'
@@ -33,6 +34,7 @@ const records: Readonly<Record<EventType, readonly [summary: string, record: TOb
   'schedule.approved': ['A schedule was approved', Schedule],
   'schedule.rejected': ['A schedule was rejected', Schedule],
   'schedule.started': ['The edge reported on an approved schedule for the first time', Schedule],
+  'proposal.made': ['An agent proposed a command, which a person decides', ProposalMade],
   'work_order.created': ['A work order was created', WholeWorkOrder],
   'work_order.changed': ['A work order or an item of its checklist was changed', WholeWorkOrder],
   'work_order.approved': ['A completed work order was approved', WholeWorkOrder],

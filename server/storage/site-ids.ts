@@ -14,6 +14,7 @@ type CountedId =
   | 'row_id'
   | 'assignment_id'
   | 'sub_id'
+  | 'proposal_id'
 
 /**
  * Takes the next ids of a site. The counter is locked until the transaction ends, so that ids of a

@@ -12,6 +12,7 @@ import * as dispatch from '@heliograph/domain/dispatch'
 import * as link from '@heliograph/domain/link'
 import * as readings from '@heliograph/domain/readings'
 import { Type } from 'typebox'
+import { agentEndpoints } from '../../server/agents/endpoints.ts'
 import { endpoints } from '../../server/endpoints.ts'
 import { openApi } from '../../server/http/openapi.ts'
 import { platformEndpoints } from '../../server/platform-endpoints.ts'
@@ -55,7 +56,11 @@ test('the search finds a field or a parameter wherever it is', () => {
 })
 
 test('no operation has a field or a parameter for the permit', () => {
-  for (const { path, params, query, body, returns } of [...endpoints, ...platformEndpoints]) {
+  for (const { path, params, query, body, returns } of [
+    ...endpoints,
+    ...platformEndpoints,
+    ...agentEndpoints,
+  ]) {
     const parameters = [params, query].flatMap((schemas) => Object.keys(schemas ?? {}))
     const names = [path, ...parameters, ...namesIn({ body, returns, params, query })]
     assert.deepEqual(names.filter(isPermit), [], path)

@@ -120,6 +120,10 @@ export const sitePages = [
   page('/batteries/:bess_id', 'bess:read', () => import('./batteries/battery.tsx')),
   page('/batteries/:bess_id/day', 'bess:read', () => import('./batteries/battery-day.tsx')),
   page('/batteries/:bess_id/log', 'bess:read', () => import('./batteries/battery-log.tsx')),
+  page('/proposals', 'plant:read', () => import('./control/proposals.tsx'), [
+    'Control',
+    'Proposals',
+  ]),
   page('/alerts', 'alerts:read', () => import('./alerts/alerts.tsx'), ['Work', 'Alerts']),
   page('/work-orders', 'om:read', () => import('./work/work-orders.tsx'), ['Work', 'Work orders']),
   page('/work-orders/new', 'om:write', () => import('./work/work-order-new.tsx')),

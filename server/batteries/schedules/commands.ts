@@ -68,6 +68,31 @@ export async function presentOf(
   return amongNewest(plans ?? (await readDayPlans(db, { site_id, date })), row, now)
 }
 
+interface PlanOrder {
+  planner: BatteryPlanner
+  body: OptimizeBody
+  /** null: all units of the site. */
+  bess_id: number | null
+}
+
+/** Plans without storing anything. */
+export async function planOrder(
+  db: Queries,
+  { site_id, now }: Pick<Actor, 'site_id' | 'now'>,
+  { planner, body, bess_id }: PlanOrder,
+): Promise<PlanOutcome & { date: string }> {
+  const date = dateToPlan(body.target_date, now)
+  const of = { site_id, now, date, bess_id }
+  const outcome = body.idle
+    ? await planIdle(db, of)
+    : await planner.plan(db, {
+        ...of,
+        objective: body.objective ?? 'arbitrage',
+        soc_end_target_pct: body.soc_end_target_pct ?? null,
+      })
+  return { ...outcome, date }
+}
+
 interface Ordered extends Pick<PlanOutcome, 'refused'> {
   made: Schedule[]
 }
@@ -76,18 +101,9 @@ interface Ordered extends Pick<PlanOutcome, 'refused'> {
 export async function propose(
   tx: Transaction,
   { site_id, caller, now }: Actor,
-  order: { planner: BatteryPlanner; body: OptimizeBody; bess_id: number | null },
+  order: PlanOrder,
 ): Promise<Ordered> {
-  const { planner, body, bess_id } = order
-  const date = dateToPlan(body.target_date, now)
-  const of = { site_id, now, date, bess_id }
-  const { planned, refused } = body.idle
-    ? await planIdle(tx, of)
-    : await planner.plan(tx, {
-        ...of,
-        objective: body.objective ?? 'arbitrage',
-        soc_end_target_pct: body.soc_end_target_pct ?? null,
-      })
+  const { date, planned, refused } = await planOrder(tx, { site_id, now }, order)
   const rows: StoredSchedule[] = []
   for (const unit of planned) {
     const made = { site_id, target_date: date, now, created_by: caller.key_name }
@@ -107,13 +123,13 @@ export async function propose(
 }
 
 async function planIdle(
-  tx: Transaction,
+  db: Queries,
   of: { site_id: string; now: Date; date: string; bess_id: number | null },
 ): Promise<PlanOutcome> {
   const { site_id, now, date } = of
-  const approved = await schedulesIn(tx, { site_id, date, state: 'approved' })
+  const approved = await schedulesIn(db, { site_id, date, state: 'approved' })
   const outcome: PlanOutcome = { planned: [], refused: [] }
-  for (const { bess_id } of await readUnits(tx, site_id)) {
+  for (const { bess_id } of await readUnits(db, site_id)) {
     if (of.bess_id !== null && of.bess_id !== bess_id) continue
     const schedule = approved.find((one) => one.bess_id === bess_id)
     if (schedule) outcome.planned.push(idlePlan(schedule, now))

@@ -30,6 +30,8 @@ const words: Readonly<Record<string, string>> = {
   [`${auth}/revoke-sessions`]: 'Sessions ended',
   [`${auth}/revoke-other-sessions`]: 'Other sessions ended',
   '/platform/invitations/accept': 'Invitation accepted',
+  '/platform/proposals/approve': 'Proposal of an agent approved',
+  '/platform/proposals/reject': 'Proposal of an agent rejected',
 }
 
 const hasLockedOut = ({ status, body }: Entry) =>
