@@ -49,8 +49,6 @@ export class ControlledPcs {
   #control: PowerControl | null = null
   #is_armed = false
   #is_working = false
-  /** Something was done with it since the read before: the next may have begun before that. */
-  #was_touched = false
   /** It took the newest setpoint, and has not shown it yet. */
   #is_awaited = false
   #told_w: number | null = null
@@ -167,9 +165,7 @@ export class ControlledPcs {
     this.#alarm_code = alarm_code
     this.power.onHeartbeat(is_lost)
     if (power_w !== null) this.power.onPower(power_w, now_ms)
-    const was_touched = this.#was_touched
-    this.#was_touched = this.#is_working
-    if (power && !was_touched) this.#take(power, control, now_ms - took_ms)
+    if (power) this.#take(power, control, now_ms - took_ms)
   }
 
   /**
@@ -236,7 +232,6 @@ export class ControlledPcs {
     if (!control || this.#is_working) return
     if (this.#is_awaited) this.#fail('readback_mismatch')
     this.#is_working = true
-    this.#was_touched = true
     let is_sent = false
     let is_done = false
     const is_other = !this.isAt(power_w)
@@ -303,6 +298,8 @@ export class ControlledPcs {
   }
 
   #take(state: PowerState, control: PowerControl | null, began_ms: number): void {
+    // A poll may have begun before the newest read-back: see the core.
+    if (began_ms < (this.power.source.read?.at_ms ?? began_ms)) return
     this.power.onRead(state, control, this.#now(), began_ms)
     if (state.setpoint_w !== this.#ordered_w) return
     // What it held before it refused is nothing that it took.

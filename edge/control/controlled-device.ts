@@ -38,9 +38,6 @@ export class ControlledDevice implements Controlled {
   /** It took the newest order, and has not shown it yet. */
   #is_awaited = false
   #is_looking = false
-  #orders_count = 0
-  /** Something was done with it since the read before: the next may have begun before that. */
-  #was_touched = false
   #is_heard = false
   /** It was told to be gone, and not yet what it holds since it is back. */
   #was_gone = false
@@ -140,16 +137,10 @@ export class ControlledDevice implements Controlled {
     const now_ms = this.#now()
     this.is_gone = false
     const limit = read.limit && isSound(read.limit) ? read.limit : null
-    const was_touched = this.#was_touched
-    this.#was_touched = this.#is_working
     if (!this.#is_heard) this.#needs.onChange()
     this.#is_heard = true
     if (control !== this.#control) this.#meet(control)
-    if (control && limit) {
-      const is_news = !this.limits.is_proven || !this.#isAsKnown(limit)
-      if (was_touched && is_news) this.#lookAgain(control)
-      else this.#take(limit, control, now_ms - (poll?.took_ms ?? 0))
-    }
+    if (control && limit) this.#take(limit, control, now_ms - (poll?.took_ms ?? 0))
     this.#power = { power_w, at_ms: now_ms }
     if (power_w !== null && limit) this.limits.onPower(power_w, now_ms)
     this.#limited_by = this.#label({ control, limit })
@@ -204,8 +195,6 @@ export class ControlledDevice implements Controlled {
   /** Before the order is made durable; after it comes `carryOut` or `abandon`. */
   begin({ limit_w }: Order): void {
     this.#is_working = true
-    this.#was_touched = true
-    this.#orders_count += 1
     this.#giveUp()
     const written_for = this.#held_by === 'none' ? 'permit' : this.#held_by
     this.limits.begin(limit_w, this.#now(), written_for)
@@ -270,14 +259,11 @@ export class ControlledDevice implements Controlled {
     const control = this.#control
     if (!control || this.#is_looking || this.#is_working) return
     if (!this.#is_awaited || this.limits.is_proven) return
-    const count = this.#orders_count
     this.#is_looking = true
     const began_ms = this.#now()
     try {
       const state = await readSoundLimit(control)
-      // What was ordered since is not in it.
-      if (count === this.#orders_count && control === this.#control)
-        this.#take(state, control, began_ms)
+      if (control === this.#control) this.#take(state, control, began_ms)
     } catch {
       // A device that does not answer is the poll loop's business.
     } finally {
@@ -296,19 +282,12 @@ export class ControlledDevice implements Controlled {
 
   async #work<Of>(job: () => Promise<Of>): Promise<Of> {
     this.#is_working = true
-    this.#was_touched = true
     try {
       return await job()
     } finally {
       this.#is_working = false
       this.#needs.onChange()
     }
-  }
-
-  /** A read that may be older than what was done since is no proof of anything: another is. */
-  #lookAgain(control: LimitControl): void {
-    if (this.#is_working) return
-    void this.#work(() => this.#readBack(control))
   }
 
   async #readBack(control: LimitControl): Promise<LimitState | null> {
@@ -323,6 +302,8 @@ export class ControlledDevice implements Controlled {
   }
 
   #take(state: LimitState, control: LimitControl, began_ms: number): void {
+    // A poll may have begun before the newest read-back: see the core.
+    if (began_ms < (this.limits.source.read?.at_ms ?? began_ms)) return
     const is_as_known = this.#isAsKnown(state)
     const was_proven = this.limits.is_proven
     const open = this.limits.source.under_way.length

@@ -294,7 +294,8 @@ test('a reading says what limits it, and nothing of what was read before a write
   // A poll that had begun before the write tells of the limit before it.
   const { control } = site.inverters[0]!
   const limit = { limit_w: 66_600, static_max_w: 100_000, revert: null }
-  site.controller.onRead(1, { control, limit, power_w: 60_000 })
+  const poll = { round_at: start_at, took_ms: 1000 }
+  site.controller.onRead(1, { control, limit, power_w: 60_000, poll })
   assert.equal(site.controller.limitedBy(1), 'unknown')
   await site.clock.advance(10_000)
   assert.equal(site.controller.limitedBy(1), 'curtailment')

@@ -70,8 +70,8 @@ test('a slow read says nothing of a command that may take effect after it began'
   limits.done(80, 1000)
   limits.onRead(state, 9000, 6999)
   assert.equal(limits.worst_w(9000), 80)
-  limits.onRead(state, 9000, 7000)
-  assert.equal(limits.worst_w(9000), 40)
+  limits.onRead(state, 9500, 9000)
+  assert.equal(limits.worst_w(9500), 40)
 })
 
 test('a command is proven by a read after it', () => {

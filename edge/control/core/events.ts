@@ -152,8 +152,9 @@ function onRead(s: Source, event: Read): Source {
   const { at_ms, began_ms = at_ms, max_w, min_w, timer } = event
   const is_in_range = max_w > 0 && max_w <= 2 * s.peak_w && min_w <= 0 && min_w >= 2 * s.lowest_w
   const most_w = 1.1 * Math.max(s.peak_w, max_w)
+  // Of two reads that overlap nobody knows which is older: the one known first counts.
   const is_plausible = is_in_range && event.w <= most_w && event.w >= 1.1 * min_w
-  if (!is_plausible || (s.read && began_ms < s.read.began_ms)) return s
+  if (!is_plausible || (s.read && began_ms < s.read.at_ms)) return s
   const w = Math.min(max_w, Math.max(min_w, event.w))
   // A register in percent scales with its ceiling; an external limit does so downwards only.
   const ratio = max_w / s.max_w

@@ -166,8 +166,8 @@ function* nonsenseOf(world: World, s: Source): Generator<Step> {
     { ...right, w: 2 * rated_w },
     { is: 'power', id, at_ms: 0, w: Number.NaN },
   ]
-  if (s.read && s.read.began_ms > -oldest_ms)
-    wrong.push({ ...right, began_ms: s.read.began_ms - tick_ms })
+  if (s.read && s.read.at_ms > -oldest_ms)
+    wrong.push({ ...right, began_ms: s.read.at_ms - tick_ms })
   for (const [which, event] of wrong.entries())
     yield [`nonsense ${which} of ${id}`, heard(world, event), 'heard']
 }
@@ -373,7 +373,7 @@ export function read(
     timer,
   })
   const device = world.devices[nth]!
-  if (s.read && began_ms < s.read.began_ms) return changed(after, nth, { reading: null })
+  if (s.read && began_ms < s.read.at_ms) return changed(after, nth, { reading: null })
   const known = {
     reading: null,
     is_excused: is_old && device.is_excused,
