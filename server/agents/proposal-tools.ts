@@ -2,7 +2,7 @@
 import { BatteryPlanProposal, CurtailmentProposal } from './endpoints.ts'
 import { site_id } from './inputs.ts'
 import type { Proposal } from './proposals.ts'
-import { type Agent, type Listed, lines, table, tool } from './tool.ts'
+import { type Listed, lines, table, tool } from './tool.ts'
 
 const url = (site_id: string, path: string) => `/mcp/sites/${encodeURIComponent(site_id)}${path}`
 
@@ -24,7 +24,7 @@ const proposeCurtailment = tool({
       headOf(proposal),
       table(limits, ['logger_id', 'rated_power_kw', 'max_power_kw']),
       `Warnings: ${warnings.join(', ') || 'none'}.`,
-      placeOf(agent, site_id, proposal),
+      agent.page(site_id, '/proposals'),
     ].join('\n\n')
   },
 })
@@ -45,16 +45,13 @@ const proposeBatteryPlan = tool({
       headOf(proposal),
       lines(totals, ['charge_kwh', 'discharge_kwh', 'expected_net_amount', 'currency']),
       table(powered, ['start_at', 'power_kw', 'soc_end_pct', 'price_per_mwh']),
-      placeOf(agent, site_id, proposal),
+      agent.page(site_id, '/proposals'),
     ].join('\n\n')
   },
 })
 
 const headOf = ({ proposal_id, lapses_at }: Proposal) =>
   `Proposal ${proposal_id} waits for a person until ${lapses_at}. Nothing is commanded.`
-
-const placeOf = (agent: Agent, site_id: string, { battery_plan }: Proposal) =>
-  agent.page(site_id, battery_plan ? '/batteries' : '/curtailment')
 
 const listProposals = tool({
   name: 'list_proposals',

@@ -89,8 +89,9 @@ export function table<Item extends object>(
 /** `field: value` lines of what is known. */
 export const lines = <Item extends object>(item: Item, fields: readonly (keyof Item & string)[]) =>
   fields
-    .filter((field) => item[field] !== null && item[field] !== undefined)
-    .map((field) => `${field}: ${cell(item[field])}`)
+    .map((field) => [field, cell(item[field])] as const)
+    .filter(([, text]) => text !== '')
+    .map(([field, text]) => `${field}: ${text}`)
     .join('\n')
 
 const cell_characters_max = 300
@@ -120,5 +121,5 @@ export function moneyOf<Item extends { currency: string | null }>(
     const sum = sumOf(own, field)
     return sum === null || currency === null ? [] : [`${sum.toFixed(2)} ${currency}`]
   })
-  return sums.join(', ') || 'unknown'
+  return sums.join(', ') || (items.length === 0 ? 'none' : 'unknown')
 }

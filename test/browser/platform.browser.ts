@@ -11,6 +11,7 @@ suite('with a server and a network', { concurrency: 2 }, async () => {
   // One after the other: they command the same plants.
   suite('journeys', { concurrency: 1 }, async () => {
     await import('./commands.ts')
+    await import('./proposals.ts')
     await import('./maintenance.ts')
     await import('./reports.ts')
     await import('./audit.ts')
