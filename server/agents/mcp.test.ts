@@ -194,3 +194,35 @@ test('operations of a tool count in the rate of the key', async () => {
   assert.match(answers[1]!, /Demo Park/)
   assert.match(answers[2]!, /"text":"rate_limited: /)
 })
+
+test('malformed messages are refused, and none fails the server', async () => {
+  const call = { jsonrpc: '2.0', id: 1, method: 'tools/call' }
+  const messages: object[] = [
+    {},
+    { jsonrpc: '2.0', id: {}, method: 5 },
+    { ...call, params: null },
+    { ...call, params: { name: {} } },
+    { ...call, params: { name: 'site_now', arguments: [] } },
+    { ...call, params: { name: 'site_now', arguments: { site_id: 'a\u0000b' } } },
+    { ...call, params: { name: '__proto__', arguments: {} } },
+    { ...call, method: 'subscriptions/listen', params: {} },
+  ]
+  for (const message of messages) {
+    const { statusCode, payload } = await post({}, message)
+    assert.ok(statusCode < 500, `${statusCode} ${JSON.stringify(message)}`)
+    assert.ok(!payload.includes('internal_error'), payload)
+  }
+  for (const batch of [[], [null], [{ ...call, method: 'ping' }]]) {
+    assert.equal((await post({}, batch)).statusCode, 422)
+  }
+  const accept = await post({ accept: 'text/html' })
+  assert.equal(accept.statusCode, 406)
+})
+
+test('nothing runs after the answer', async () => {
+  const timers = () => process.getActiveResourcesInfo().filter((name) => name === 'Timeout').length
+  await post({})
+  const before = timers()
+  for (let nth = 0; nth < 20; nth += 1) await post({})
+  assert.equal(timers(), before)
+})

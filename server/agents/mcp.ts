@@ -5,7 +5,7 @@
 import type { Server } from '@modelcontextprotocol/server'
 import { Type } from 'typebox'
 import type { Caller } from '../http/endpoint.ts'
-import { ApiError } from '../http/errors.ts'
+import { ApiError, invalid, violation } from '../http/errors.ts'
 import { onFirstUse } from '../http/on-first-use.ts'
 import type { Asker, KeyedPath } from '../http/serve-options.ts'
 import { validators } from '../http/validate.ts'
@@ -37,6 +37,8 @@ export function createMcp({ public_url, version, log }: McpSettings): KeyedPath 
     path: '/mcp',
     origin: public_url && new URL(public_url).origin,
     async answer(request, body, asker) {
+      // A batch of thousands would count as one request. The protocol has dropped batches.
+      if (Array.isArray(body)) throw invalid(violation('', 'invalid_type', 'must be one message'))
       const { createMcpHandler, Server } = await library()
       const agent = agentOf(asker, (public_url ?? asker.origin).replace(/\/$/, ''))
       const handler = createMcpHandler(

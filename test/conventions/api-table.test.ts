@@ -1,3 +1,4 @@
+import { agentEndpoints } from '../../server/agents/endpoints.ts'
 import { keepAlerts } from '../../server/alerts/fixtures/kept-alerts.ts'
 import { addBatteries, addBatteryReadings } from '../../server/batteries/fixtures/battery-site.ts'
 import {
@@ -5,7 +6,7 @@ import {
   assignMarket,
   keepSchedules,
 } from '../../server/batteries/fixtures/schedule-site.ts'
-import { endpoints } from '../../server/endpoints.ts'
+import { endpoints as ofSites } from '../../server/endpoints.ts'
 import { servedSite } from '../../server/fixtures/served-site.ts'
 import { keepReports, kept_run_id } from '../../server/reports/fixtures/kept-reports.ts'
 import { keepDefects } from '../../server/work/defects/fixtures/kept-defects.ts'
@@ -63,6 +64,8 @@ async function setUp() {
   }
   return { app, fixtures: { ...fixtures, values, of }, restore, drop: close }
 }
+
+const endpoints = [...ofSites, ...agentEndpoints]
 
 testConventions(endpoints, setUp)
 /** Of the whole table, drawn anew each time; `npm run soak -- --part fuzz` sends any number. */
