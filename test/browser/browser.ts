@@ -11,6 +11,7 @@ import {
   type CDPSession,
   chromium,
   type Page,
+  type Request,
 } from 'playwright-core'
 
 /** The shell has no window to draw, so it takes less of the processor. */
@@ -72,6 +73,7 @@ export async function openWindow(browser: Browser, options: WindowOptions): Prom
   })
   context.setDefaultTimeout(patience_ms)
   const page = await context.newPage()
+  noteRequests(page)
   let found: string[] = []
   let is_lost = false
   const add = (fault: string) => {
@@ -140,9 +142,47 @@ export async function visit(page: Page, path: string): Promise<void> {
 
 export async function settle(page: Page): Promise<void> {
   await page.getByRole('heading', { level: 1 }).first().waitFor()
-  await page.waitForLoadState('networkidle')
+  await networkIdle(page)
   const waiting = page.getByRole('status', { name: 'Loading' })
   await waiting.or(page.locator('.mantine-Skeleton-root')).first().waitFor({ state: 'detached' })
+}
+
+const asked = new WeakMap<Page, { open: Set<Request>; changed: EventTarget }>()
+
+/** The stream of events lasts as long as the page, and is none of them. */
+function noteRequests(page: Page): void {
+  const requests = { open: new Set<Request>(), changed: new EventTarget() }
+  asked.set(page, requests)
+  const note = (change: (request: Request) => void) => (request: Request) => {
+    if (/\/events$/.test(request.url())) return
+    change(request)
+    requests.changed.dispatchEvent(new Event('change'))
+  }
+  const begin = note((request) => requests.open.add(request))
+  const end = note((request) => requests.open.delete(request))
+  page.on('request', begin)
+  page.on('requestfinished', end)
+  page.on('requestfailed', end)
+}
+
+const idle_ms = 500
+
+/** Resolves when the page has had no open request for half a second. */
+export async function networkIdle(page: Page): Promise<void> {
+  const { open, changed } = asked.get(page)!
+  await new Promise<void>((resolve) => {
+    let idle: NodeJS.Timeout | undefined
+    const look = () => {
+      clearTimeout(idle)
+      if (open.size === 0) idle = setTimeout(end, idle_ms)
+    }
+    const end = () => {
+      changed.removeEventListener('change', look)
+      resolve()
+    }
+    changed.addEventListener('change', look)
+    look()
+  })
 }
 
 const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8')

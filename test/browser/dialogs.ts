@@ -4,7 +4,7 @@ import test from 'node:test'
 import type { Locator, Page } from 'playwright-core'
 import { site_id } from './addresses.ts'
 import { raiseAlert } from './alert.ts'
-import { axeFindings, resize, settle, visit, type Window } from './browser.ts'
+import { axeFindings, networkIdle, resize, settle, visit, type Window } from './browser.ts'
 import { applied_ms_max, planned_ms_max } from './commands.ts'
 import { untilTomorrowHasPrices } from './history.ts'
 import { addressOf } from './people.ts'
@@ -42,7 +42,7 @@ const transitionsEnd = (page: Page) =>
   )
 
 async function nothingFound(page: Page): Promise<void> {
-  await page.waitForLoadState('networkidle')
+  await networkIdle(page)
   for (const size of ['phone', 'desktop'] as const) {
     await resize(page, size)
     await transitionsEnd(page)

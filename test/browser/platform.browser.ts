@@ -13,6 +13,7 @@ suite('with a server and a network', { concurrency: 2 }, async () => {
     await import('./commands.ts')
     await import('./proposals.ts')
     await import('./maintenance.ts')
+    await import('./events.ts')
     await import('./reports.ts')
     await import('./audit.ts')
     await import('./enrolment.ts')

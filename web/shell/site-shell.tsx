@@ -11,6 +11,7 @@ import { isDisconnected } from '../ui/known-now.ts'
 import { Muted, useNow } from '../ui/page.tsx'
 import { Answered, plainly } from '../ui/states.tsx'
 import { useWrite } from '../ui/use-write.ts'
+import { useSiteEvents } from './site-events.ts'
 
 export function SiteShell({ site_id, children }: { site_id: string; children: ReactNode }) {
   return (
@@ -20,6 +21,7 @@ export function SiteShell({ site_id, children }: { site_id: string; children: Re
         if (!site) return <NotFound />
         return (
           <SiteContext value={site}>
+            <Events site_id={site_id} />
             <Stack gap="sm">
               <Banners site={site} />
               {/* The footer stays below the first screen while a page loads. */}
@@ -31,6 +33,11 @@ export function SiteShell({ site_id, children }: { site_id: string; children: Re
       }}
     </Answered>
   )
+}
+
+function Events({ site_id }: { site_id: string }) {
+  useSiteEvents(site_id)
+  return null
 }
 
 const stale_after_s = 60
