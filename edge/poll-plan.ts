@@ -44,9 +44,6 @@ export interface PlanNeeds {
   intervals: Required<PollIntervals>
 }
 
-/** A reading counts as present until as many polls have passed without another. */
-export const fresh_polls = 3
-
 /** Checks a plan's types, then forgets them, so that every device fits one list. */
 export function plan<Of>(definition: Plan<Of>): Plan<unknown> {
   return definition as unknown as Plan<unknown>

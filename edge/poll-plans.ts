@@ -7,13 +7,14 @@ import type { Combiner, Inverter, Logger, Meter, Site, Station } from '@heliogra
 import { AlarmWatch } from './alarm-watch.ts'
 import { batteryPlans } from './battery-polls.ts'
 import { controllerKey } from './control/device-name.ts'
+import { fresh_polls } from './control/device-record.ts'
 import type {
   ControllerAnswer,
   ControllerDevice,
   InverterAnswer,
   InverterDevice,
 } from './drivers/driver.ts'
-import { fresh_polls, having, type Plan, type PlanNeeds, plan } from './poll-plan.ts'
+import { having, type Plan, type PlanNeeds, plan } from './poll-plan.ts'
 import { ratingEvent } from './rating-watch.ts'
 import { combinerStrings, ownStrings, planStrings, type StringPlan } from './string-readings.ts'
 

@@ -33,7 +33,8 @@ export class ControlNotes {
   #permit = ''
   #sun: Sun | null = null
   readonly #decisions = new Map<number, string>()
-  readonly #power_pace = new PowerPace()
+  /** Of the round that was noted last, in the order of plants and batteries. */
+  #noted: { powers: readonly (number | null)[]; at_ms: number } | null = null
 
   constructor(needs: NotesNeeds) {
     this.#needs = needs
@@ -103,8 +104,15 @@ export class ControlNotes {
   /** Each minute, and sooner where something changed. `round_at` null: no round was polled. */
   round({ round_at, plants, batteries }: Omit<RoundEntry, 'is' | 'at'>): void {
     const now_ms = this.#needs.stopwatch.elapsedMs()
-    const powers = [...plants, ...batteries].map(({ power_w }) => power_w)
-    if (!this.#power_pace.isDue(round_at === null ? null : powers, now_ms)) return
+    const powers =
+      round_at === null ? null : [...plants, ...batteries].map(({ power_w }) => power_w)
+    const is_first = this.#noted === null && powers !== null
+    this.#noted ??= { powers: [], at_ms: now_ms }
+    const last = this.#noted
+    const is_other = powers !== null && hasChanged(powers, last.powers)
+    const pace_ms = powers === null ? unmeasured_ms : is_other ? again_ms : every_ms
+    if (!is_first && now_ms - last.at_ms < pace_ms) return
+    this.#noted = { powers: powers ?? last.powers, at_ms: now_ms }
     this.note({ is: 'round', round_at, plants, batteries })
   }
 }
@@ -112,31 +120,8 @@ export class ControlNotes {
 const entriesOf = (of_plant: ReadonlyMap<number, number> = new Map()) =>
   [...of_plant].map(([logger_id, permit_w]) => ({ logger_id, permit_w }))
 
-/** When measured power is noted again: each minute, and sooner where it changed. */
-class PowerPace {
-  #last: { powers: readonly (number | null)[]; at_ms: number } | null = null
-
-  /**
-   * Whether it is to be noted now; then it counts as noted.
-   * @param powers of a poll round, in watts, always in the same order; null: there was no round
-   */
-  isDue(powers: readonly (number | null)[] | null, now_ms: number): boolean {
-    const is_first = this.#last === null
-    const last = this.#last ?? { powers: [], at_ms: now_ms }
-    this.#last = last
-    const pace_ms = powers === null ? unmeasured_ms : hasChanged(powers, last) ? again_ms : every_ms
-    if (!(is_first && powers !== null) && now_ms - last.at_ms < pace_ms) return false
-    this.#last = { powers: powers ?? last.powers, at_ms: now_ms }
-    return true
-  }
-}
-
-function hasChanged(
-  powers: readonly (number | null)[],
-  { powers: before }: { powers: readonly (number | null)[] },
-): boolean {
-  return powers.some((power_w, nth) => {
+const hasChanged = (powers: readonly (number | null)[], before: readonly (number | null)[]) =>
+  powers.some((power_w, nth) => {
     const last_w = before[nth] ?? 0
     return Math.abs((power_w ?? 0) - last_w) > change_ratio * Math.abs(last_w)
   })
-}
