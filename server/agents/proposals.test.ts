@@ -39,7 +39,7 @@ before(async () => {
 after(() => platform.close())
 beforeEach(async () => {
   const { db, clock } = platform
-  await db.query(`truncate proposals, published_events cascade;
+  await db.query(`truncate proposals, published_events, om_notifications cascade;
     delete from curtailment_rows; delete from curtailment_groups; delete from battery_schedules;
     delete from market_prices;
     update sites set safe_mode_since_at = null; update loggers set retired_at = null;
@@ -106,6 +106,8 @@ test('a proposal commands nothing, and is executed as the person who approves it
   )
   assert.equal(event?.type, 'proposal.made')
   assert.ok(!JSON.stringify(event.record).includes('limit_value'), 'the command needs its scope')
+  const [notice] = await db.query<{ title: string }>('select title from om_notifications')
+  assert.equal(notice?.title, 'aaaaaaaaaaaa proposes a curtailment')
   const { body: listed } = await operator.ask('GET', `/platform/proposals?site_id=${site_id}`)
   assert.deepEqual(listed, { data: [made], meta: { count: 1, next_cursor: null } })
   const { status, body } = await decide('approve', made)

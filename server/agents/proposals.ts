@@ -15,6 +15,7 @@ import { id_max, Named, Nullable } from '../http/params.ts'
 import type { Queries, Transaction } from '../storage/database.ts'
 import { type Stored, served } from '../storage/records.ts'
 import { takeId } from '../storage/site-ids.ts'
+import { notify } from '../work/notifications.ts'
 
 /** Each kind with the scope that it takes to propose and to approve it, and to read it. */
 export const proposalScopes = {
@@ -201,6 +202,15 @@ export async function makeProposal<Kind extends ProposalKind>(
     subject: `proposal/${proposal_id}`,
     link: battery_plan ? `/bess/${battery_plan.bess_id}/schedules` : '/curtailment',
     record: served(ProposalMade, proposal),
+  })
+  await notify(tx, {
+    site_id,
+    at: now,
+    type: 'system',
+    severity: 'warning',
+    recipient: null,
+    title: `${caller.key_name} proposes a ${kind.replace('_', ' ')}`,
+    body: `${reason} Decide on the page Proposals until ${proposal.lapses_at.slice(0, 16)}Z.`,
   })
   return proposal
 }
