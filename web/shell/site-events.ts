@@ -8,6 +8,7 @@ const topics: Readonly<Record<string, readonly string[]>> = {
   alert: ['alerts', 'open-alerts', 'overview', 'notifications'],
   curtailment: ['curtailment', 'overview'],
   schedule: ['bess'],
+  proposal: ['proposals', 'notifications'],
   work_order: ['work-orders', 'work-order', 'notifications'],
   defect: ['defects', 'defect', 'notifications'],
   gap: ['gaps'],
