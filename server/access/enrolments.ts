@@ -79,15 +79,21 @@ export const listEnrolments = (db: Queries, site_id: string): Promise<EnrolmentR
   )
 
 /** The enrolment, locked until the end of the transaction; null when the client has none. */
-export const findEnrolment = (
+export async function findEnrolment(
   tx: Queries,
   { client_id, enrolment_id }: { client_id: number; enrolment_id: string },
-): Promise<EnrolmentRow | null> =>
-  tx.queryOne<EnrolmentRow>(
-    `select ${columns} from enrolments where enrolment_id = $2
-       and site_id in (select site_id from sites where client_id = $1) for update`,
+): Promise<EnrolmentRow | null> {
+  const found = await tx.queryOne<Pick<EnrolmentRow, 'site_id'>>(
+    `select site_id from enrolments join sites using (site_id)
+     where client_id = $1 and enrolment_id = $2`,
     [client_id, enrolment_id],
   )
+  if (found === null) return null
+  return await tx.queryOne<EnrolmentRow>(
+    `select ${columns} from enrolments where site_id = $1 and enrolment_id = $2 for update`,
+    [found.site_id, enrolment_id],
+  )
+}
 
 /** Ends a code, or refuses the gateway that waits. No effect on an enrolled gateway. */
 export async function revokeEnrolment(
@@ -160,14 +166,21 @@ export async function exchangeCode(
   const code = enrolmentCodeOf(typed)
   if (code === null) return { answer: refused('unknown'), of: null }
   const enrolment_id = code.slice(0, id_characters)
-  const named = await db.query<
-    EnrolmentRow & { client_id: number; site_name: string; secret_sha256: Buffer }
-  >(
-    `select ${columns}, secret_sha256, client_id, site_name
-     from enrolments join (select site_id, client_id, name as site_name from sites) s using (site_id)
-     where enrolment_id = $1 for update of enrolments`,
+  const sites = await db.query<{ site_id: string; client_id: number; site_name: string }>(
+    `select site_id, client_id, name as site_name from enrolments join sites using (site_id)
+     where enrolment_id = $1 order by site_id`,
     [enrolment_id],
   )
+  const named: (EnrolmentRow & { client_id: number; site_name: string; secret_sha256: Buffer })[] =
+    []
+  for (const site of sites) {
+    const locked = await db.queryOne<EnrolmentRow & { secret_sha256: Buffer }>(
+      `select ${columns}, secret_sha256 from enrolments
+       where site_id = $1 and enrolment_id = $2 for update`,
+      [site.site_id, enrolment_id],
+    )
+    if (locked !== null) named.push({ ...locked, ...site })
+  }
   const digest = secretDigest(code.slice(id_characters))
   const row = named.find(({ secret_sha256 }) => timingSafeEqual(digest, secret_sha256))
   if (row === undefined) {

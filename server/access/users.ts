@@ -71,7 +71,7 @@ export async function removeUser(
   await tx.execute('select 1 from clients where client_id = $1 for update', [client_id])
   // Open invitations to the same address would restore access.
   await tx.execute(
-    `update invitations set revoked_at = coalesce(revoked_at, now()) where client_id = $1
+    `update invitations set revoked_at = now() where client_id = $1 and revoked_at is null
        and accepted_at is null and email = (select email from users where id = $2)`,
     [client_id, user_id],
   )

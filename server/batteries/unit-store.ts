@@ -115,13 +115,13 @@ const at_midnight_minutes = 15
 
 const counters = `
   SELECT r.measured_at, r.charged_total_kwh, r.discharged_total_kwh FROM bess_readings r
-  WHERE r.site_id = b.site_id AND r.bess_id = b.bess_id
+  WHERE r.site_id = $1 AND r.bess_id = b.bess_id
     AND (r.charged_total_kwh IS NOT NULL OR r.discharged_total_kwh IS NOT NULL)`
 
 const lastDispatch = `
   SELECT t.source, t.clamp_reason, coalesce(t.interval_start_at, t.issued_at) AS from_at
   FROM battery_dispatches t
-  WHERE t.site_id = b.site_id AND t.bess_id = b.bess_id AND t.issued_at <= $3
+  WHERE t.site_id = $1 AND t.bess_id = b.bess_id AND t.issued_at <= $3
     AND t.status NOT IN ('failed', 'expired')
   ORDER BY t.issued_at DESC`
 
@@ -168,11 +168,11 @@ const units = {
       ORDER BY measured_at LIMIT 1
     ) since ON NOT EXISTS (
       SELECT FROM device_exchanges x
-      WHERE x.site_id = b.site_id AND x.kind = 'bess' AND x.device_id = b.bess_id::text
+      WHERE x.site_id = $1 AND x.kind = 'bess' AND x.device_id = b.bess_id::text
         AND x.changed_at > since.measured_at AND x.changed_at <= $3)
     LEFT JOIN LATERAL (
       SELECT * FROM battery_schedules p
-      WHERE p.site_id = b.site_id AND p.bess_id = b.bess_id
+      WHERE p.site_id = $1 AND p.bess_id = b.bess_id
         AND p.target_date = ($3::timestamptz AT TIME ZONE 'UTC')::date
       ORDER BY state = 'approved' DESC, state = 'proposed' DESC, schedule_id DESC LIMIT 1
     ) today ON true

@@ -106,7 +106,7 @@ export function tellDesired({
   }
 }
 
-async function sendChanges(db: Queries, watchers: Set<Watcher>, clock: Clock): Promise<void> {
+async function sendChanges(db: Database, watchers: Set<Watcher>, clock: Clock): Promise<void> {
   const site_ids = [...new Set([...watchers].map(({ site_id }) => site_id))]
   if (site_ids.length === 0) return
   const found = await db.query<{ site_id: string; version: number }>(
@@ -117,8 +117,10 @@ async function sendChanges(db: Queries, watchers: Set<Watcher>, clock: Clock): P
   const versionOf = ({ site_id }: Watcher) => versions.get(site_id) ?? no_version
   const behind = [...watchers].filter((one) => one.version !== versionOf(one))
   const of_sites = [...Map.groupBy(behind, ({ site_id }) => site_id)]
-  for (let first = 0; first < of_sites.length; first += sites_at_once) {
-    const some = of_sites.slice(first, first + sites_at_once)
+  // On a cluster each statement concerns the node of one site.
+  const at_once = db.is_distributed ? 1 : sites_at_once
+  for (let first = 0; first < of_sites.length; first += at_once) {
+    const some = of_sites.slice(first, first + at_once)
     const ids = some.map(([site_id]) => site_id)
     // Before the rows are read: a release must not treat them as never sent. In one order, as
     // another server may send to the same sites.
@@ -129,7 +131,8 @@ async function sendChanges(db: Queries, watchers: Set<Watcher>, clock: Clock): P
          where site_id = any($1) and told_at is null and released_at is null and end_at > $2
          order by site_id, group_id, logger_id for update
        ) as due
-       where (r.site_id, r.group_id, r.logger_id) = (due.site_id, due.group_id, due.logger_id)`,
+       where (r.site_id, r.group_id, r.logger_id) = (due.site_id, due.group_id, due.logger_id)
+         and r.site_id = any($1)`,
       [ids, clock.now()],
     )
     // After the version: a newer change is sent now, and again with its own version.
@@ -142,36 +145,37 @@ async function sendChanges(db: Queries, watchers: Set<Watcher>, clock: Clock): P
   }
 }
 
-const rowColumns = `r.group_id, logger_id, start_at, end_at, max_power_kw, released_at,
+const rowColumns = `site_id, r.group_id, logger_id, start_at, end_at, max_power_kw, released_at,
   case when ${isFromOutside} then g.source end as source`
 
 /** Of orders from outside, those in force: for an edge that has lost them. */
-const rowsOfSite = `
+const rowsOf = (site: string) => `
   select ${rowColumns} from curtailment_rows r join curtailment_groups g using (site_id, group_id)
-  where site_id = s.site_id and (released_at is null or not ${isFromOutside})`
+  where site_id = ${site} and (released_at is null or not ${isFromOutside})`
 
 /**
  * Includes released rows until their end, for edges that were disconnected at the release. Includes
  * rows past their end until the edge confirms: an edge that does not have them confirms as well.
  */
 async function readDesired(
-  db: Queries,
+  db: Database,
   site_ids: readonly string[],
   now: Date,
 ): Promise<(site_id: string) => DesiredMessage> {
+  const ofSite = rowsOf(db.is_distributed ? '$1' : 's.site_id')
+  const sites = db.is_distributed ? '(' : 'unnest($1::text[]) as s (site_id) cross join lateral ('
   const rows = await db.query<OfSite & Stored<StoredRow>>(
-    `select s.site_id, rows.*
-     from unnest($1::text[]) as s (site_id)
-     cross join lateral (
-       (${rowsOfSite} and end_at > $2)
+    `select rows.*
+     from ${sites}
+       (${ofSite} and end_at > $2)
        union all
-       (${rowsOfSite} and end_at <= $2 and ${isReleasing('$2::timestamptz')}
+       (${ofSite} and end_at <= $2 and ${isReleasing('$2::timestamptz')}
         order by end_at desc limit ${unconfirmed_rows_max})
      ) as rows
      order by start_at, group_id, logger_id`,
-    [site_ids, now],
+    [db.is_distributed ? site_ids[0] : site_ids, now],
   )
-  const rowsOf = Map.groupBy(rows, ({ site_id }) => site_id)
+  const rowsOfSite = Map.groupBy(rows, ({ site_id }) => site_id)
   const dispatchOf = Map.groupBy(await readDispatch(db, site_ids, now), ({ site_id }) => site_id)
   return (site_id) => {
     const dispatch = dispatchOf.get(site_id)?.map(({ site_id: _, ...hour }) => hour)
@@ -179,7 +183,7 @@ async function readDesired(
       type: 'desired',
       // Edges older than battery dispatch refuse unknown fields.
       ...(dispatch && { dispatch }),
-      rows: (rowsOf.get(site_id) ?? []).map(({ site_id: _, source, ...row }) => ({
+      rows: (rowsOfSite.get(site_id) ?? []).map(({ site_id: _, source, ...row }) => ({
         ...row,
         // Edges older than orders from outside refuse unknown fields.
         ...(source !== null && { source }),

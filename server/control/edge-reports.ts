@@ -143,7 +143,9 @@ const update = `
       when e.released_at is null or e.applied_at is not null then e.acknowledged_at end),
     released_at = least(r.released_at, e.released_at),
     end_at = case when r.end_at = ${openEnd} and e.released_at is not null
-      then greatest(e.released_at, r.start_at + interval '1 ms') else r.end_at end,
+      then greatest(e.released_at,
+        -- Without a time zone the sum is immutable, which a distributed table needs.
+        (r.start_at at time zone 'UTC' + interval '1 ms') at time zone 'UTC') else r.end_at end,
     is_release_heard = r.is_release_heard or e.is_release_heard
   from ${reported}
   where r.site_id = $1 and r.group_id = e.group_id and r.logger_id = e.logger_id

@@ -19,7 +19,7 @@ export type Commits = (lane: Lane, batch: PreparedBatch) => Promise<Ingested>
  * them. Live data has its own transactions, so that it never waits for a backlog.
  */
 export function scheduleCommits(
-  { store }: Ingest,
+  { store, stores_together }: Ingest,
   metrics: LinkMetrics,
   bounds: Pick<LinkBounds, 'live' | 'later'>,
 ): Commits {
@@ -43,7 +43,8 @@ export function scheduleCommits(
       concernsOne: concernsOneBatch,
       alone,
     })
-    return (batch: PreparedBatch) => (isReadings(batch) ? shared(batch) : alone(batch))
+    return (batch: PreparedBatch) =>
+      stores_together && isReadings(batch) ? shared(batch) : alone(batch)
   }
   const live = commitsOf(live_at_once, runInTurns(bounds.live))
   const later = commitsOf(later_at_once, runInTurns(bounds.later))

@@ -60,6 +60,8 @@ interface RefusedFrame {
 
 export interface Ingest {
   ingest(batch: Batch): Promise<Ingested>
+  /** False on a cluster: a transaction concerns the node of one site. */
+  stores_together: boolean
   /**
    * Stores checked batches in one transaction, with a result for each. Several batches are given
    * together only if they hold nothing but readings; `concernsOneBatch` names errors after which
@@ -125,6 +127,7 @@ export function ingestInto(db: Database): Ingest {
 
   return {
     store,
+    stores_together: !db.is_distributed,
     ingest: ({ lane, frames, ...batch }) =>
       storeOne({
         ...batch,

@@ -80,23 +80,28 @@ export function recordHello(
 ): Promise<string> {
   return db.transaction(async (transaction) => {
     // Microseconds distinguish hellos to several servers in one millisecond.
-    const [row] = await transaction.query<{ mark: string }>(
+    await transaction.execute(
       `update edges
        set connected_at = case
            when connected_at >= $3::timestamptz
-             and connected_at < $3::timestamptz + interval '1 millisecond'
-           then connected_at + interval '1 microsecond'
+             and connected_at < $6
+           -- Without a time zone the sum is immutable, which a distributed table needs.
+           then (connected_at at time zone 'UTC' + interval '1 microsecond') at time zone 'UTC'
            else $3::timestamptz end,
          last_seen_at = $3, agent_version = $4, clock_offset_ms = $5
-       where site_id = $1 and edge_id = $2
-       returning connected_at::text as mark`,
+       where site_id = $1 and edge_id = $2`,
       [
         edge.site_id,
         edge.edge_id,
         isoTime(received_at),
         storableText(agent_version),
         clockOffset(sent_at, received_at),
+        isoTime(received_at + 1),
       ],
+    )
+    const [row] = await transaction.query<{ mark: string }>(
+      'select connected_at::text as mark from edges where site_id = $1 and edge_id = $2',
+      [edge.site_id, edge.edge_id],
     )
     const source = offline(edge)
     const message = 'the edge is connected again'

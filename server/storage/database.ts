@@ -45,6 +45,7 @@ export interface Transaction extends Queries {
   collect<Item>(write: CollectedWrite<Item>, item: Item): void
   /** The connection of the driver. Do not use it after the transaction. */
   readonly client: pg.PoolClient
+  readonly is_distributed: boolean
 }
 
 type CollectedWrite<Item> = (transaction: Transaction, items: readonly Item[]) => Promise<void>
@@ -58,6 +59,8 @@ interface TransactionOptions {
 
 export interface Database extends Queries {
   readonly server_version: number
+  /** Whether the tables of sites are distributed over the nodes of a Citus cluster. */
+  readonly is_distributed: boolean
   /** For libraries that use the driver directly. Do not end it. */
   readonly pool: pg.Pool
   /** Connections of the pool; `waiting` counts requests for a connection. */
@@ -99,7 +102,8 @@ export async function openDatabase(settings: DatabaseSettings): Promise<Database
   })
   try {
     const server_version = await checkServer(pool)
-    return databaseOn(pool, { config, log: settings.log, server_version })
+    const is_distributed = await hasDistributedSites(pool)
+    return databaseOn(pool, { config, log: settings.log, server_version, is_distributed })
   } catch (error) {
     await pool.end()
     throw error
@@ -144,6 +148,16 @@ async function checkServer(pool: pg.Pool): Promise<number> {
   return rows[0]!.version
 }
 
+async function hasDistributedSites(pool: pg.Pool): Promise<boolean> {
+  const citus = await pool.query(`SELECT FROM pg_extension WHERE extname = 'citus'`)
+  if (citus.rowCount === 0) return false
+  const sites = await pool.query(
+    `SELECT FROM pg_dist_partition
+     WHERE logicalrelid = to_regclass('public.sites') AND partmethod = 'h'`,
+  )
+  return sites.rowCount === 1
+}
+
 /** Throws a message for the operator when the server is unsupported. */
 export function checkSupported(server: { version: number; text: string; encoding: string }): void {
   if (server.version < server_version_min * 10_000) {
@@ -160,14 +174,17 @@ interface Connected {
   config: pg.PoolConfig
   log: Log
   server_version: number
+  is_distributed: boolean
 }
 
-function databaseOn(pool: pg.Pool, { config, log, server_version }: Connected): Database {
+function databaseOn(pool: pg.Pool, connected: Connected): Database {
+  const { config, log, server_version, is_distributed } = connected
   const listening = new ListenConnection(config, log)
   return {
     ...queriesOn((query) => queryPool(pool, query)),
     pool,
     server_version,
+    is_distributed,
     connections: () => ({
       total: pool.totalCount,
       idle: pool.idleCount,
@@ -183,7 +200,7 @@ function databaseOn(pool: pg.Pool, { config, log, server_version }: Connected): 
       }
       client.on('error', lost)
       try {
-        const result = await runTransaction(client, work, options)
+        const result = await runTransaction({ client, is_distributed }, work, options)
         client.release()
         return result
       } catch (error) {
@@ -291,7 +308,7 @@ async function queryClient(client: pg.PoolClient, query: pg.QueryConfig) {
 }
 
 async function runTransaction<Result>(
-  client: pg.PoolClient,
+  { client, is_distributed }: Pick<Transaction, 'client' | 'is_distributed'>,
   work: (transaction: Transaction) => Promise<Result>,
   { isolation, read_only, lock_timeout_ms }: TransactionOptions,
 ): Promise<Result> {
@@ -302,9 +319,14 @@ async function runTransaction<Result>(
   const transaction: Transaction = {
     ...queriesOn((query) => queryClient(client, query)),
     client,
+    is_distributed,
     async copyInto(target, lines) {
       const copy = client.query(copyFrom(`COPY ${target} FROM STDIN`))
-      await pipeline(Readable.from(lines), copy)
+      try {
+        await pipeline(Readable.from(lines), copy)
+      } catch (error) {
+        throw withCode(error)
+      }
       return copy.rowCount
     },
     collect(write, item) {
@@ -319,6 +341,20 @@ async function runTransaction<Result>(
   // PostgreSQL answers COMMIT with ROLLBACK when `work` ignored a failed statement.
   if (command !== 'COMMIT') throw new Error('the transaction had failed and was rolled back')
   return result
+}
+
+/** Citus reports errors of workers during COPY as internal ones (XX000), with the same message. */
+const violations: readonly (readonly [RegExp, string])[] = [
+  [/^duplicate key value violates unique constraint/, '23505'],
+  [/violates check constraint/, '23514'],
+  [/violates foreign key constraint/, '23503'],
+  [/violates not-null constraint/, '23502'],
+]
+
+function withCode(error: unknown): unknown {
+  if (!(error instanceof pg.DatabaseError) || error.code !== 'XX000') return error
+  const code = violations.find(([pattern]) => pattern.test(error.message))?.[1]
+  return code === undefined ? error : Object.assign(error, { code })
 }
 
 /** Returns whether the connection is unusable and must leave the pool. */

@@ -70,8 +70,10 @@ async function makeWeek(
   for (const table of missing) {
     const name = identifier(partitionName(table, week))
     await transaction.execute(
-      `CREATE TABLE ${name} (LIKE ${identifier(table)} INCLUDING ALL EXCLUDING IDENTITY);
-       ALTER TABLE ${identifier(table)} ATTACH PARTITION ${name} ${boundsOf(week)}`,
+      `CREATE TABLE ${name} (LIKE ${identifier(table)} INCLUDING ALL EXCLUDING IDENTITY)`,
+    )
+    await transaction.execute(
+      `ALTER TABLE ${identifier(table)} ATTACH PARTITION ${name} ${boundsOf(week)}`,
     )
   }
   return missing.map((table) => partitionName(table, week))

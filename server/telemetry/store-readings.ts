@@ -148,9 +148,15 @@ function copyTarget(kind: ReadingKind, table: string): string {
 
 const believed_ahead = `interval '${believed_ahead_ms_max} milliseconds'`
 
-const latestStatements = Object.fromEntries(
-  (Object.keys(readingKinds) as ReadingKind[]).map((kind) => [kind, latestStatement(kind)]),
-) as Record<ReadingKind, { name: string; text: string }>
+const latestStatements = (is_distributed: boolean) =>
+  Object.fromEntries(
+    (Object.keys(readingKinds) as ReadingKind[]).map((kind) => [
+      kind,
+      latestStatement(kind, is_distributed),
+    ]),
+  ) as Record<ReadingKind, { name: string; text: string }>
+const on_one_node = latestStatements(false)
+const on_cluster = latestStatements(true)
 
 /**
  * The latest reading is the newest row of the batch, unless a newer one is stored. A reading dated
@@ -158,9 +164,13 @@ const latestStatements = Object.fromEntries(
  * it and it becomes stale without them.
  *
  * The subqueries keep the plan of the prepared statement at one look into an index for each row,
- * however small the tables were when it was planned.
+ * however small the tables were when it was planned. On a cluster, the sites of the batch name its
+ * node.
  */
-function latestStatement(kind: ReadingKind): { name: string; text: string } {
+function latestStatement(
+  kind: ReadingKind,
+  is_distributed: boolean,
+): { name: string; text: string } {
   const { table, keys } = readingKinds[kind]
   const latest = `${kind}_latest`
   const columns = latestColumns(kind)
@@ -169,6 +179,7 @@ function latestStatement(kind: ReadingKind): { name: string; text: string } {
   const moving = columns.filter((name) => !(keys as readonly string[]).includes(name))
   const measured_at = `case when n.measured_at > n.received_at + ${believed_ahead}
     then n.received_at else n.measured_at end`
+  const isOfBatch = (name: string) => (is_distributed ? `and ${name}.site_id = any ($1)` : '')
   const values = columns.map((name) =>
     name === 'measured_at' || name === 'compact_at' ? measured_at : rowValue(kind, name),
   )
@@ -179,10 +190,12 @@ function latestStatement(kind: ReadingKind): { name: string; text: string } {
     from unnest($1::text[], $2::timestamptz[], $3::timestamptz[], ${arrays})
       as n (site_id, received_at, measured_at, ${keys.join(', ')})
     cross join lateral (
-      select * from ${table} t where ${same('t', 'n')} and t.measured_at = n.measured_at limit 1
+      select * from ${table} t
+      where ${same('t', 'n')} and t.measured_at = n.measured_at ${isOfBatch('t')} limit 1
     ) as r
     where coalesce(
-      (select l.measured_at from ${latest} l where ${same('l', 'n')}) < ${measured_at}, true)
+      (select l.measured_at from ${latest} l where ${same('l', 'n')} ${isOfBatch('l')})
+        < ${measured_at}, true)
     order by ${own.map((key) => `n.${key}`).join(', ')}
     on conflict (${own.join(', ')}) do update
     set ${moving.map((name) => `${name} = excluded.${name}`).join(', ')},
@@ -202,7 +215,8 @@ async function updateLatest(
     ),
   )
   if (newest.length === 0) return
-  await transaction.execute(latestStatements[kind], [
+  const statements = transaction.is_distributed ? on_cluster : on_one_node
+  await transaction.execute(statements[kind], [
     arrayOf(newest, ({ site_id }) => site_id),
     arrayOf(newest, ({ site_id }) => receivedAt.get(site_id)!),
     arrayOf(newest, ({ at }) => isoTime(at)),
