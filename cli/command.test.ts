@@ -50,6 +50,8 @@ test('the help of every command describes it and shows an example of itself', as
     'clients create',
     'clients list',
     'clients modules',
+    'cluster check',
+    'cluster distribute',
     'contracts import',
     'contracts list',
     'curtail',

@@ -27,6 +27,7 @@ const loads: Readonly<Record<string, Load>> = {
   webhooks: async () => (await import('./webhooks.ts')).addWebhookCommands,
   audit: async () => (await import('./audit.ts')).addAuditCommand,
   telemetry: async () => (await import('./telemetry.ts')).addTelemetryCommands,
+  cluster: async () => (await import('./cluster.ts')).addClusterCommands,
   doctor: async () => (await import('./doctor.ts')).addDoctorCommand,
   get: client,
   curtail: client,
