@@ -8,7 +8,9 @@ import path from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { type Database, openDatabase } from '../server/storage/database.ts'
+import { distribute } from '../server/storage/distribute.ts'
 import { migrate, migrations_dir, readMigrations } from '../server/storage/migrate.ts'
+import { addDefaultIds, followingFixtures } from './cluster-fixtures.ts'
 
 export interface TestDatabase {
   db: Database
@@ -19,6 +21,8 @@ export interface TestDatabase {
 
 export const silent = { info() {}, warn() {}, error() {} }
 
+/** Workers of a Citus cluster whose coordinator is `TEST_DATABASE_URL` (scripts/test-citus.ts). */
+const worker_urls = process.env.TEST_WORKER_URLS?.split(' ') ?? []
 const advisory_lock = 0x68672d74657374n
 const start_timeout_ms = 60_000
 const start_again_ms = 10_000
@@ -31,26 +35,29 @@ const start_again_ms = 10_000
  */
 export async function testDatabase(options: { migrations?: boolean } = {}): Promise<TestDatabase> {
   const server_url = process.env.TEST_DATABASE_URL ?? (await sharedServer())
-  const admin = await connectTo(server_url, 1)
+  const admin = await connectTo(server_url, 2)
   const name = `heliograph_test_${randomUUID().replaceAll('-', '')}`
   try {
     const template =
       options.migrations === false ? 'template0' : await ensureTemplate(admin, server_url)
     // Copying files takes half the time of writing their pages through the log.
-    await admin.execute(`CREATE DATABASE ${name} TEMPLATE ${template} STRATEGY FILE_COPY`)
+    const create = `CREATE DATABASE ${name} TEMPLATE ${template} STRATEGY FILE_COPY`
+    await admin.execute(create)
+    if (template !== 'template0') await onWorkers((worker) => worker.execute(create))
   } finally {
     await admin.close()
   }
   const url = withDatabase(server_url, name)
   const db = await connectTo(url, 10)
   return {
-    db,
+    db: worker_urls.length > 0 ? followingFixtures(db) : db,
     url,
     async drop() {
       await db.close()
       const admin = await connectTo(server_url, 1)
       await admin.execute(`DROP DATABASE ${name} WITH (FORCE)`)
       await admin.close()
+      await onWorkers((worker) => worker.execute(`DROP DATABASE IF EXISTS ${name} WITH (FORCE)`))
     },
   }
 }
@@ -61,23 +68,29 @@ async function ensureTemplate(admin: Database, server_url: string): Promise<stri
   const content = migrations.map(({ name, sha256 }) => `${name} ${sha256}`).join('\n')
   const id = createHash('sha256').update(content).digest('hex').slice(0, 16)
   const template = `heliograph_template_${id}`
-  // CREATE DATABASE cannot run in a transaction; the one connection holds the lock meanwhile.
-  await admin.query('SELECT pg_advisory_lock($1)', [advisory_lock])
-  const made = await admin.query('SELECT FROM pg_database WHERE datname = $1', [template])
-  if (made.length === 0) {
-    // Renamed when it is whole, so that a test killed half-way leaves no half-made template.
-    await admin.execute(`DROP DATABASE IF EXISTS ${template}_new WITH (FORCE)`)
-    await admin.execute(`CREATE DATABASE ${template}_new TEMPLATE template0`)
-    const db = await connectTo(withDatabase(server_url, `${template}_new`), 1)
-    try {
-      await migrate(db)
-    } finally {
-      await db.close()
-    }
-    await admin.execute(`ALTER DATABASE ${template}_new RENAME TO ${template}`)
-  }
-  await admin.query('SELECT pg_advisory_unlock($1)', [advisory_lock])
+  // CREATE DATABASE cannot run in a transaction; another connection holds the lock meanwhile.
+  await admin.transaction(async (lock) => {
+    await lock.query('SELECT pg_advisory_xact_lock($1)', [advisory_lock])
+    const made = await admin.query('SELECT FROM pg_database WHERE datname = $1', [template])
+    if (made.length === 0) await makeTemplate(admin, server_url, template)
+  })
   return template
+}
+
+async function makeTemplate(admin: Database, server_url: string, template: string): Promise<void> {
+  const making = `${template}_new`
+  // Renamed when it is whole, so that a test killed half-way leaves no half-made template.
+  await admin.execute(`DROP DATABASE IF EXISTS ${making} WITH (FORCE)`)
+  await admin.execute(`CREATE DATABASE ${making} TEMPLATE template0`)
+  const db = await connectTo(withDatabase(server_url, making), 1)
+  try {
+    await migrate(db)
+    if (worker_urls.length > 0) await makeCluster(db, server_url, making)
+  } finally {
+    await db.close()
+  }
+  await onWorkers((worker) => rename(worker, making, template))
+  await rename(admin, making, template)
 }
 
 function connectTo(url: string, max: number): Promise<Database> {
@@ -140,4 +153,52 @@ async function holdOn(control: string): Promise<string | undefined> {
   } catch {
     return undefined
   }
+}
+
+async function onWorkers(work: (worker: Database) => Promise<unknown>): Promise<void> {
+  for (const url of worker_urls) {
+    const worker = await connectTo(url, 1)
+    try {
+      await work(worker)
+    } finally {
+      await worker.close()
+    }
+  }
+}
+
+/** Citus keeps a process connected to each of its databases. */
+async function rename(admin: Database, from: string, to: string): Promise<void> {
+  await admin.execute(`ALTER DATABASE ${from} WITH ALLOW_CONNECTIONS false`)
+  await admin.query(
+    'SELECT pg_terminate_backend(pid, 5000) FROM pg_stat_activity WHERE datname = $1',
+    [from],
+  )
+  await admin.execute(`ALTER DATABASE ${from} RENAME TO ${to}`)
+}
+
+/** Makes an empty database with all migrations a cluster, and distributes its tables. */
+async function makeCluster(db: Database, server_url: string, name: string): Promise<void> {
+  await onWorkers(async (worker) => {
+    await worker.execute(`DROP DATABASE IF EXISTS ${name} WITH (FORCE)`)
+    await worker.execute(`CREATE DATABASE ${name} TEMPLATE template0`)
+  })
+  for (const url of worker_urls) {
+    const worker = await connectTo(withDatabase(url, name), 1)
+    await worker.execute('CREATE EXTENSION citus')
+    await worker.close()
+  }
+  await db.execute('CREATE EXTENSION citus')
+  await db.query(`SELECT citus_set_coordinator_host($1, $2)`, nodeOf(server_url))
+  for (const url of worker_urls) await db.query('SELECT citus_add_node($1, $2)', nodeOf(url))
+  await db.query(
+    `SELECT citus_set_node_property($1, $2, 'shouldhaveshards', false)`,
+    nodeOf(server_url),
+  )
+  await distribute(db, { shards: 4 })
+  await addDefaultIds(db)
+}
+
+function nodeOf(url: string): [host: string, port: number] {
+  const { hostname, port, searchParams } = new URL(url)
+  return [searchParams.get('host') ?? hostname, Number(port || 5432)]
 }
