@@ -127,9 +127,10 @@ const isExecuted = `(r.status in (${executed_states.map((one) => `'${one}'`).joi
 
 /** Reports have the time of the edge, whose clock may be off by less than this. */
 const clock_slack = "interval '1 hour'"
+const dayOf = (schedule: string) => `(${schedule}.target_date::timestamp at time zone 'UTC')`
 
-/** SQL of `Dispatched` for a row of `battery_schedules` that is called `schedule`. */
-export const dispatchedOf = (schedule: string): string => `(
+/** SQL of `Dispatched` for a row of `battery_schedules` that is called `schedule`, of a site. */
+export const dispatchedOf = (schedule: string, site_id = `${schedule}.site_id`): string => `(
   select json_build_object(
     'powered_hours', array(
       select h.hour
@@ -146,10 +147,9 @@ export const dispatchedOf = (schedule: string): string => `(
   from (
     select d.*, date_part(
       'hour', coalesce(d.interval_start_at, d.issued_at) at time zone 'UTC')::int as hour
-    from battery_dispatches d,
-      (select ${schedule}.target_date::timestamp at time zone 'UTC' as begins_at) as day
-    where d.site_id = ${schedule}.site_id and d.bess_id = ${schedule}.bess_id
+    from battery_dispatches d
+    where d.site_id = ${site_id} and d.bess_id = ${schedule}.bess_id
       and d.schedule_id = ${schedule}.schedule_id
-      and d.issued_at >= begins_at - ${clock_slack}
-      and d.issued_at < begins_at + interval '1 day' + ${clock_slack}
+      and d.issued_at >= ${dayOf(schedule)} - ${clock_slack}
+      and d.issued_at < ${dayOf(schedule)} + interval '1 day' + ${clock_slack}
   ) as r)`

@@ -152,7 +152,7 @@ const units = {
       newest.clamp_reason, newest.from_at AS clamped_from_at,
       newest.source AS command_source, newest.from_at AS command_from_at,
       today.state AS schedule_state,
-      CASE WHEN today.approved_at IS NOT NULL THEN ${dispatchedOf('today')} END
+      CASE WHEN today.approved_at IS NOT NULL THEN ${dispatchedOf('today', '$1')} END
         AS schedule_dispatched
     FROM batteries b
     LEFT JOIN bess_latest l ON l.site_id = b.site_id AND l.bess_id = b.bess_id

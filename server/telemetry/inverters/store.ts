@@ -37,7 +37,7 @@ const [, ...measured] = latestColumns('inverter').map((name) => `l.${name}`)
 
 const counterOfDay = `
   SELECT r.measured_at, r.energy_total_kwh FROM inverter_readings r
-  WHERE r.site_id = i.site_id AND r.inverter_id = i.inverter_id AND r.energy_total_kwh IS NOT NULL`
+  WHERE r.site_id = $1 AND r.inverter_id = i.inverter_id AND r.energy_total_kwh IS NOT NULL`
 
 const live = `
   -- Materialized so that they run once, not once per inverter, whatever the planner estimates.
@@ -86,7 +86,7 @@ const live = `
         > 0.05 * i.rated_ac_power_kw, false)
       OR EXISTS (
         SELECT FROM device_exchanges x
-        WHERE x.site_id = i.site_id AND x.kind = 'inverter' AND x.device_id = i.inverter_id::text
+        WHERE x.site_id = $1 AND x.kind = 'inverter' AND x.device_id = i.inverter_id::text
           AND x.changed_at > coalesce(before.measured_at, first.measured_at)
       ) AS is_unusable
   ) counter
@@ -101,11 +101,11 @@ const live = `
   LEFT JOIN LATERAL (
     SELECT sum(parts.energy_kwh) AS energy_kwh FROM (
       SELECT ac_energy_kwh AS energy_kwh FROM inverter_hours
-      WHERE site_id = i.site_id AND inverter_id = i.inverter_id AND hour_at >= $2
+      WHERE site_id = $1 AND inverter_id = i.inverter_id AND hour_at >= $2
         AND energy_source IS NOT NULL
       UNION ALL
       SELECT energy_kwh FROM inverter_gap_hours
-      WHERE site_id = i.site_id AND inverter_id = i.inverter_id AND hour_at >= $2
+      WHERE site_id = $1 AND inverter_id = i.inverter_id AND hour_at >= $2
     ) parts
     WHERE counter.is_unusable OR l.energy_total_kwh < since.energy_total_kwh
       OR l.energy_total_kwh - since.energy_total_kwh

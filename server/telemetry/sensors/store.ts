@@ -100,7 +100,7 @@ const newestByRelay = `
   CROSS JOIN LATERAL jsonb_array_elements(n.channels) AS c (channel)
   CROSS JOIN LATERAL (
     SELECT at, cause, reason FROM relay_events
-    WHERE site_id = n.site_id AND node_id = n.node_id AND channel = c.channel ->> 'channel'
+    WHERE site_id = $1 AND node_id = n.node_id AND channel = c.channel ->> 'channel'
     ORDER BY at DESC LIMIT 1
   ) e
   WHERE n.site_id = $1 AND ($2::text IS NULL OR n.node_id = $2)
