@@ -7,6 +7,7 @@ import { deleteOldProposals } from './agents/proposals.ts'
 import { evaluateEverySite, shareRoundOfAlerts } from './alerts/rounds.ts'
 import { shareBatteryDays, sumBatteryDays } from './batteries/battery-days.ts'
 import { shareCurtailedEnergy, sumCurtailedEnergy } from './control/curtailed-energy.ts'
+import { planStandingOrders, shareStandingOrders } from './control/standing-orders.ts'
 import { shareRevenue, updateRevenue } from './earnings/revenue-today.ts'
 import { deleteOldEvents } from './events/publish.ts'
 import { runAll, trainAll } from './forecasts/jobs.ts'
@@ -191,6 +192,14 @@ export const createJobTable = (settings: JobSettings): readonly Job[] => {
       schedule: '*/10 * * * *',
       seconds_max: 3600,
       run: (context) => fetchPrices({ ...context, settings: settings.prices }),
+    },
+    // Soon after prices were fetched or imported.
+    {
+      name: 'plan_standing_orders',
+      schedule: '1-59/5 * * * *',
+      seconds_max: 3600,
+      run: ({ db, clock, signal }) => planStandingOrders(db, { now: clock.now(), signal }),
+      share: ({ db, clock, signal }) => shareStandingOrders(db, { now: clock.now(), signal }),
     },
     // Checks often for new sites; fetches at most hourly per site.
     {

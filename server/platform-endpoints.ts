@@ -8,6 +8,7 @@ import type { Needs as ProposalNeeds } from './agents/platform-endpoints.ts'
 import * as proposals from './agents/platform-endpoints.ts'
 import * as alerts from './alerts/platform-endpoints.ts'
 import * as curtailment from './control/platform-endpoints.ts'
+import * as standing from './control/standing-endpoints.ts'
 import { type DoctorNeeds, getDoctor } from './doctor/endpoints.ts'
 import type { Endpoint } from './http/endpoint.ts'
 import * as devices from './plant/platform-endpoints.ts'
@@ -29,6 +30,7 @@ export const platformEndpoints: readonly Endpoint<
   ...Object.values(commissioning),
   ...Object.values(curtailment),
   ...Object.values(proposals),
+  ...Object.values(standing),
   ...Object.values(alerts),
   ...Object.values(reports),
   getDoctor,

@@ -15,6 +15,7 @@ const ids: Record<string, string> = {
   invitation_id: '000000000000',
   enrolment_id: '000000',
   webhook_id: 'wh_000000000000',
+  standing_order_id: '1',
 }
 
 let platform: ServedPlatform

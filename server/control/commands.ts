@@ -16,6 +16,7 @@ import { warningsOf } from './warnings.ts'
 
 export interface Command extends RequestedLimit {
   site_id: string
+  source: 'api' | 'standing_order'
   scope: 'site' | 'logger'
   /** The plant; for scope `logger` alone. */
   logger_id?: number | null | undefined
@@ -114,9 +115,10 @@ async function insertGroup(
     `insert into curtailment_groups
        (site_id, source, scope, limit_mode, limit_value, hold_until_at, created_at, created_by,
         idempotency_key, request_id)
-     values ($1, 'api', $2, $3, $4, $5, $6, $7, $8, $9) returning group_id`,
+     values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10) returning group_id`,
     [
       site_id,
+      command.source,
       command.scope,
       command.limit_mode,
       command.limit_value,

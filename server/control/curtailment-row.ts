@@ -13,7 +13,7 @@ export const group_id_example = '0d9c7d3e-6a58-4f3f-9f2e-4f1f3b1c7a52'
 /** A row that no edge acknowledged within this time after its start has `edge_offline`. */
 const answer_s = 30
 
-const sources = ['api', 'edge_local', ...outsideSources] as const
+const sources = ['api', 'standing_order', 'edge_local', ...outsideSources] as const
 const isFromOutside = (source: (typeof sources)[number]) =>
   outsideSources.some((outside) => outside === source)
 export const rowScopes = ['site', 'logger'] as const
@@ -63,7 +63,8 @@ export const CurtailmentRow = Named('CurtailmentRow', {
   restored: field.Flag('Whether `restored_at` is known.'),
   source: field.OneOf(
     sources,
-    '`api`: a command to this API. `edge_local`: reported by an edge to a server that was ' +
+    '`api`: a command to this API. `standing_order`: planned by a standing order of the platform ' +
+      'for a low net price; `created_by` approved it. `edge_local`: reported by an edge to a server that was ' +
       'restored from a backup and no longer has the command. `grid_operator`, ' +
       '`direct_marketer`, `digital_input`: taken by the edge at the plant, from a control centre ' +
       'or from relay inputs; it ends when that source replaces it, or by the fall-back of the ' +

@@ -7,7 +7,7 @@
 import { hour_ms, quarter_ms } from '@heliograph/domain/durations'
 import type { MoneyReason } from '../contracts/accounting.ts'
 import { converted, majorUnits, sameCurrency, worth } from '../contracts/money.ts'
-import { type PriceAt, readPlantPrices, type SitePrices } from '../contracts/plant-prices.ts'
+import { type QuarterPrice, readPlantPrices, type SitePrices } from '../contracts/plant-prices.ts'
 import type { Queries } from '../storage/database.ts'
 import {
   type CurtailmentRow,
@@ -24,24 +24,28 @@ export interface RowReader {
   site_id: string
   /** The caller has `earnings:read`. */
   has_money: boolean
+  /** Values energy at the price after fees by energy. Defaults to the contract price. */
+  price_basis?: PriceBasis
 }
+
+type PriceBasis = 'price' | 'net_price'
 
 /** Rows as the API returns them, valued at the newest prices. */
 export async function withMoney(
   db: Queries,
-  { site_id, has_money }: RowReader,
+  { site_id, has_money, price_basis = 'price' }: RowReader,
   rows: readonly StoredRow[],
 ): Promise<CurtailmentRow[]> {
   if (!has_money) return rows.map((row) => rowRecord(row, hiddenMoney))
   const with_energy = rows.filter(({ curtailed_energy_kwh }) => curtailed_energy_kwh !== null)
-  const money = await readMoney(db, site_id, with_energy)
+  const money = await readMoney(db, { site_id, price_basis }, with_energy)
   return rows.map((row) => rowRecord(row, money.get(row.id) ?? noMoney))
 }
 
 /** By row id; rows without known curtailed energy are absent. */
 async function readMoney(
   db: Queries,
-  site_id: string,
+  { site_id, price_basis }: { site_id: string; price_basis: PriceBasis },
   rows: readonly CurtailedRow[],
 ): Promise<Map<number, RowMoney>> {
   if (rows.length === 0) return new Map()
@@ -58,7 +62,7 @@ async function readMoney(
     from_ms: Math.min(...plants.map(({ from_ms }) => from_ms)),
     to_ms: Math.max(...plants.map(({ to_ms }) => to_ms)) + hour_ms,
   })
-  return new Map(plants.flatMap((plant) => [...moneyOfRows(plant, prices)]))
+  return new Map(plants.flatMap((plant) => [...moneyOfRows(plant, prices, price_basis)]))
 }
 
 interface PlantHours {
@@ -126,8 +130,16 @@ interface Part {
   avoided: number
 }
 
-function moneyOfRows({ logger_id, hours }: PlantHours, prices: SitePrices): Map<number, RowMoney> {
+function moneyOfRows(
+  { logger_id, hours }: PlantHours,
+  prices: SitePrices,
+  price_basis: PriceBasis,
+): Map<number, RowMoney> {
   const priceAt = prices.plants.get(logger_id) ?? (() => null)
+  const valueAt = (at_ms: number) => {
+    const quarter = priceAt(at_ms)
+    return quarter && { ...quarter, price: quarter[price_basis] }
+  }
   const view = new DataView(hours.buffer, hours.byteOffset, hours.length)
   const tallies = new Map<number, Tally>()
   let hour = Number.NaN
@@ -141,7 +153,7 @@ function moneyOfRows({ logger_id, hours }: PlantHours, prices: SitePrices): Map<
     tallies.set(id, tally)
     for (const [nth, before] of before_wh.entries()) {
       const own = float(2 + nth)
-      addQuarter(tally, { start_ms, at_ms: start_ms + nth * quarter_ms, before, own }, priceAt)
+      addQuarter(tally, { start_ms, at_ms: start_ms + nth * quarter_ms, before, own }, valueAt)
       before_wh[nth] = before + own
     }
   }
@@ -157,15 +169,18 @@ interface CurtailedQuarter {
   own: number
 }
 
+type ValueAt = (at_ms: number) => Pick<QuarterPrice, 'currency' | 'price' | 'reason'> | null
+
 /** Quarters without curtailed energy need no price. */
 function addQuarter(
   tally: Tally,
   { start_ms, at_ms, before, own }: CurtailedQuarter,
-  priceAt: PriceAt,
+  valueAt: ValueAt,
 ): void {
-  const quarter = priceAt(at_ms)
+  const quarter = valueAt(at_ms)
   if (quarter === null || (own > 0 && quarter.price === null)) {
-    if (own > 0) tally.reason ??= quarter?.reason ?? 'no_contract'
+    // A known price without its fees lacks the exchange rate of a fee.
+    if (own > 0) tally.reason ??= quarter ? (quarter.reason ?? 'no_exchange_rate') : 'no_contract'
     return
   }
   const { currency, price } = quarter

@@ -146,6 +146,7 @@ async function create(
   const { site_id } = site
   const made = await createGroup(tx, {
     site_id,
+    source: 'api',
     scope,
     logger_id,
     limit_mode,

@@ -46,6 +46,16 @@ export async function groupRows(
   return withMoney(db, group, await readGroup(db, group, now))
 }
 
+/** Rows of some groups, by plant. */
+export async function rowsOfGroups(
+  db: Queries,
+  { group_ids, ...reader }: RowReader & { group_ids: readonly string[] },
+  now: Date,
+): Promise<CurtailmentRow[]> {
+  const values = [reader.site_id, now, rowStatuses, group_ids]
+  return withMoney(db, reader, await db.query<StoredRow>(rowsWhere('r.group_id = any($4)'), values))
+}
+
 function readGroup(db: Queries, { site_id, group_id }: GroupId, now: Date) {
   const values = [site_id, now, rowStatuses, group_id]
   return db.query<StoredRow>(`${rowsWhere('r.group_id = $4')} order by logger_id`, values)

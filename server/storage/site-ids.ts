@@ -15,6 +15,7 @@ type CountedId =
   | 'assignment_id'
   | 'sub_id'
   | 'proposal_id'
+  | 'standing_order_id'
 
 /**
  * Takes the next ids of a site. The counter is locked until the transaction ends, so that ids of a

@@ -241,6 +241,7 @@ function plantTable(
 
 const sourceNames = {
   api: 'Command',
+  standing_order: 'Standing order',
   edge_local: 'Known from the edge alone',
   grid_operator: 'Grid operator',
   direct_marketer: 'Direct marketer',
