@@ -47,6 +47,7 @@ import {
   stateOf,
   stepsOf,
 } from './curtailment/rows.ts'
+import { StandingOrders } from './curtailment/standing-orders.tsx'
 import { Suggestions } from './curtailment/suggestions.tsx'
 import { Timeline } from './curtailment/timeline.tsx'
 import { plantWarnings } from './curtailment/warnings.ts'
@@ -94,6 +95,7 @@ export default function Curtailment() {
       {/* Shown only with the orders: an empty timeline would read as “no limit”. */}
       {rows.data && <Timeline rows={rows.data.data} />}
       <Suggestions onTake={setRequested} />
+      {plants && <StandingOrders plants={plants} />}
       <History />
       {releasing && <ReleaseModal command={releasing} onClose={() => setReleasing(null)} />}
       {closing && <CloseModal command={closing} onClose={() => setClosing(null)} />}
@@ -162,8 +164,7 @@ function CommandCard({ command: { rows }, onRelease, onCloseRecord }: CommandCar
           <Muted>
             {outsider !== null &&
               `Ordered by ${outsider} at the plant. Only ${outsider} can end it.`}
-            {outsider === null &&
-              (source === 'edge_local' ? 'Reported by the site' : `Requested by ${created_by}`)}
+            {outsider === null && requestedBy({ source, created_by })}
           </Muted>
         </div>
         <Group gap="xs">
@@ -187,6 +188,12 @@ function CommandCard({ command: { rows }, onRelease, onCloseRecord }: CommandCar
       </Box>
     </Card>
   )
+}
+
+function requestedBy({ source, created_by }: Pick<CurtailmentRow, 'source' | 'created_by'>) {
+  if (source === 'edge_local') return 'Reported by the site'
+  if (source === 'standing_order') return `Standing order, approved by ${created_by}`
+  return `Requested by ${created_by}`
 }
 
 interface WithRows {
