@@ -56,7 +56,10 @@ export async function createGroup(tx: Transaction, command: Command): Promise<Cr
 type Addressed = Pick<Command, 'site_id' | 'scope' | 'logger_id' | 'end_at' | 'now'>
 
 /** @throws ApiError 422 for an unknown plant or a past end, 409 without a plant in service */
-async function plantsFor(db: Queries, { site_id, scope, logger_id, end_at, now }: Addressed) {
+export async function plantsFor(
+  db: Queries,
+  { site_id, scope, logger_id, end_at, now }: Addressed,
+) {
   const loggers = await db.query<Plant & { is_retired: boolean }>(
     `select logger_id, rated_power_kw, retired_at is not null as is_retired
      from loggers where site_id = $1 order by logger_id`,
@@ -88,7 +91,10 @@ async function plantsFor(db: Queries, { site_id, scope, logger_id, end_at, now }
 /** What a command would do if it was created now. Throws as `createGroup` does. */
 export async function foresee(
   db: Queries,
-  command: Omit<Command, 'created_by' | 'request_id' | 'idempotency_key' | 'hold_until_at'>,
+  command: Omit<
+    Command,
+    'source' | 'created_by' | 'request_id' | 'idempotency_key' | 'hold_until_at'
+  >,
 ) {
   const { plants } = await plantsFor(db, command)
   const limits = limitsOf(command, plants)
