@@ -236,9 +236,13 @@ class ControllerMachine implements Machine {
 
   #log(entry: Noted): void {
     if (entry.is === 'order') {
-      this.#devices.get(entry.inverter_id)!.mean(entry.limit_w)
+      const device = this.#devices.get(entry.inverter_id)!
+      device.mean(entry.limit_w)
       const permit_w = this.#permit()?.plant_w.get(Math.floor(entry.inverter_id / 100))
-      this.#labels.ordered(entry, this.#rowsLately(), { ...this.#moment(), permit_w })
+      this.#labels.ordered(device, entry.limit_w, this.#rowsLately(), {
+        ...this.#moment(),
+        permit_w,
+      })
     }
     if (entry.is === 'decision') this.#ceilings_w.set(entry.logger_id, entry.ceiling_w)
     if (entry.is === 'limit' || (entry.is === 'answer' && entry.found)) {

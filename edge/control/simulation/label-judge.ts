@@ -74,10 +74,12 @@ export class LabelJudge {
 
   /** @param permit_w of the plant, as far as there is one */
   ordered(
-    { inverter_id, limit_w }: { inverter_id: number; limit_w: number },
+    device: SimulatedDevice,
+    limit_w: number,
     rows: readonly CurtailmentRow[],
     { permit_w, ...moment }: LabelMoment & { permit_w: number | undefined },
   ): void {
+    const { inverter_id } = device.build
     const logger_id = Math.floor(inverter_id / 100)
     const is_of_row = rows.some(
       (row) =>
@@ -87,7 +89,8 @@ export class LabelJudge {
     )
     const of_rows = this.#of_rows.get(inverter_id) ?? new Set()
     this.#of_rows.set(inverter_id, of_rows)
-    if (is_of_row) of_rows.add(limit_w)
+    // As its present ceiling has it: another may be there before that is read back.
+    if (is_of_row) of_rows.add(limit_w).add(device.makes(limit_w))
     else of_rows.delete(limit_w)
   }
 

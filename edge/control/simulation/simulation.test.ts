@@ -50,6 +50,7 @@ const mended: [edge: EdgeName, episode: number, what: string][] = [
   ['controller', 2_862_940_097, 'a command that is rounded after another lowered the device'],
   ['controller', 3_448_375_788, 'full power that is rounded after it was read back as before'],
   ['outside', 2_450_377_833, 'a command that comes through during a slow read'],
+  ['outside', 1_051_357_767, 'a ceiling that falls before a rounded limit is read back'],
   ['outside', 2_216_348_579, 'a clock that jumps before the server was asked'],
 ]
 for (const [edge, episode, what] of mended) {
