@@ -8,6 +8,8 @@ test('the rank leaves as many scores above as the level allows, with one row add
   assert.equal(conformalRank(10, 0.8), 8)
   // More than so few scores can vouch for: the outermost stands.
   assert.deepEqual([conformalRank(5, 0.9), conformalRank(1, 0.9)], [4, 0])
+  // A hundred scores that prove as much as nine, or as ten.
+  assert.deepEqual([conformalRank(100, 0.9, 9), conformalRank(100, 0.8, 10)], [99, 87])
   assert.deepEqual([conformalRank(5, 1.2), conformalRank(5, -0.1)], [4, 0])
 })
 

@@ -2,10 +2,12 @@
  * Rank among `count` (at least one) ascending scores below which a share `level` of future scores
  * lies (split conformal prediction: J. Lei et al., "Distribution-free predictive inference for
  * regression", Journal of the American Statistical Association 113, 2018); the outermost rank if
- * there are too few scores for the level.
+ * there are too few scores for the level. Scores that depend on each other prove as much as
+ * `independent_count` of them: the rank is higher.
  */
-export function conformalRank(count: number, level: number): number {
-  return Math.min(count, Math.max(1, Math.ceil((count + 1) * level))) - 1
+export function conformalRank(count: number, level: number, independent_count = count): number {
+  const rank = Math.ceil((count + count / independent_count) * level)
+  return Math.min(count, Math.max(1, rank)) - 1
 }
 
 /**

@@ -30,7 +30,7 @@ const published_class = 1
 const growth = 1.24
 const folds = 5
 /** With fewer days the spread of the fit is not calibrated. */
-const calibration_days_min = 10
+const calibration_days_min = 5
 const spread_min_ratio = 1e-3
 
 /**
@@ -72,6 +72,7 @@ function borrowed(own: readonly (PhysicalErrors | null)[], at: number): Physical
 /** Errors without weather have no lead time. */
 function withSkyOf(errors: PhysicalErrors, { high_sun, low_sun }: PhysicalErrors): PhysicalErrors {
   return {
+    ...errors,
     high_sun: { ...errors.high_sun, without_weather: high_sun.without_weather },
     low_sun: { ...errors.low_sun, without_weather: low_sun.without_weather },
   }
@@ -136,5 +137,10 @@ function stretched(errors: PhysicalErrors, { below, above }: SpreadScale): Physi
     by_clear_index: by_clear_index.map(stretch),
     without_weather,
   })
-  return { high_sun: sky(errors.high_sun), low_sun: sky(errors.low_sun) }
+  return {
+    ...errors,
+    high_sun: sky(errors.high_sun),
+    low_sun: sky(errors.low_sun),
+    twilight: stretch(errors.twilight),
+  }
 }

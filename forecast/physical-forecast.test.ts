@@ -61,6 +61,27 @@ test('own history takes over in proportion to its hours', () => {
   assert.ok(all < 0.7 + 0.5 * (none - 0.7), `${all}`)
 })
 
+test('three days set the level of skies that they did not have', () => {
+  const clear = givingShare(0.7).filter(({ weather }) => weather!.cloud_cover_pct! < 40)
+  const { level, high_sun } = fitPhysicalErrors(clear.slice(0, 36), history_plant)
+  assert.ok(level > 0.7 && level < 0.85, `${level}`)
+  const [overcast] = high_sun.by_clear_index
+  const [published] = published_errors.high_sun.by_clear_index
+  assert.ok(overcast!.every((ratio, i) => ratio < 0.87 * published![i]!))
+})
+
+test('a plant that runs before physics has it run is within the band of dawn', () => {
+  const early = month.map((sample) => ({ ...sample, available_kwh: 4 }))
+  const errors = fitPhysicalErrors(early, history_plant)
+  const { potential_ratio, is_night } = plantPhysics(history_plant, month, weatherOf(month))
+  const dawn = potential_ratio.findIndex((ratio, i) => ratio < 0.01 && is_night[i] === 0)
+  const { p90_kw } = predictPhysical(history_plant, [month[dawn]!], always(errors)).points[0]!
+  assert.ok(p90_kw >= 4 && p90_kw < 12, `${p90_kw}`)
+  const night = is_night.indexOf(1)
+  const dark = predictPhysical(history_plant, [month[night]!], always(errors)).points[0]!
+  assert.equal(dark.p90_kw, 0)
+})
+
 test('curtailed, faulty, clipped and incomplete steps are not learnt from', () => {
   const known = fitPhysicalErrors(givingShare(0.9), history_plant)
   const lies: Partial<ProductionSample>[] = [

@@ -35,8 +35,15 @@ export interface SkyErrors {
 
 /** A low sun is subject to hills, rows and dirt unknown to physics. */
 export interface PhysicalErrors {
+  /** Typical ratio of measured to computed power, by energy. */
+  level: number
   high_sun: SkyErrors
   low_sun: SkyErrors
+  /**
+   * Quantiles of the power itself, relative to rated power, where physics computes less than 1 % of
+   * it: physics has inverters start a little too late, and a ratio to nothing is no ratio.
+   */
+  twilight: readonly number[]
 }
 
 /** Limits between the classes of clear-sky index: overcast, cloudy, broken, clear. */
@@ -47,10 +54,11 @@ const low_sun_below_deg = 15
  * Errors of `plantPhysics` without knowledge of the plant beyond its design: solar zone 1 of the
  * Global Energy Forecasting Competition 2014 (T. Hong et al., International Journal of Forecasting
  * 32(3), 2016), April 2012 to December 2013, hours of at least 1 % of rated power, ECMWF weather up
- * to a day ahead; 27 (low sun, overcast) to 5829 hours each. All ratios are divided by the common
- * median of the brighter hours, as the DC capacity of the plant is unknown.
+ * to a day ahead; 27 (low sun, overcast) to 5829 hours each, and 792 hours of twilight. All ratios
+ * are divided by the common median of the brighter hours, as the DC capacity of the plant is unknown.
  */
 export const published_errors: PhysicalErrors = {
+  level: 1,
   high_sun: {
     by_clear_index: [
       [
@@ -99,11 +107,18 @@ export const published_errors: PhysicalErrors = {
       2, 2.41, 2.93,
     ],
   },
+  // The lowest two are 0.0003 and 0.0004 there; inverters that start later give nothing.
+  twilight: [
+    0, 0, 0.0005, 0.0006, 0.0008, 0.001, 0.0012, 0.0015, 0.0018, 0.0021, 0.0023, 0.0026, 0.0033,
+    0.004, 0.0048, 0.0058, 0.0071, 0.0085, 0.0115,
+  ],
 }
 
 const computed_min_ratio = 0.01
 /** Hours at which own data of a class weigh as much as the published spread. */
 const trusted_h = 50
+/** The same for the common level of all classes, in hours at rated power by physics. */
+const trusted_level_h = 8
 /** Samples up to this age represent the present sky if there is no weather forecast. */
 const recent_ms = 14 * day_ms
 
@@ -115,39 +130,76 @@ interface Ratios {
 type SkyRatios = { by_clear_index: Ratios[]; without_weather: Ratios }
 
 /**
- * The errors of physics at a plant from its history, blended quantile by quantile with the
- * published ones in proportion to its hours. Steps excluded by `exclusionOf` and steps of less than
- * 1 % of rated power do not count. Without weather, the newest 14 days of the samples count.
+ * The errors of physics at a plant from its history: the published ones at the plant's own level,
+ * blended with its own quantile by quantile in proportion to its hours. Steps excluded by
+ * `exclusionOf` do not count. Without weather, the newest 14 days of the samples count.
  */
 export function fitPhysicalErrors(
   samples: readonly ProductionSample[],
   plant: Plant,
 ): PhysicalErrors {
   const usable = samples.filter((sample) => exclusionOf(sample) === null)
-  const physics = plantPhysics(
-    plant,
-    usable,
-    usable.map(({ weather }) => weather),
-  )
-  const newest_ms = usable.reduce((newest, { end_ms }) => Math.max(newest, end_ms), 0)
-  const own = { high_sun: emptySky(), low_sun: emptySky() }
-  for (const [i, sample] of usable.entries()) {
+  const weather = usable.map((sample) => sample.weather)
+  const physics = plantPhysics(plant, usable, weather)
+  return errorsOfRows({ samples: usable, plant, physics }, [...usable.keys()])
+}
+
+interface Measured {
+  samples: readonly ProductionSample[]
+  plant: Plant
+  physics: PlantPhysics
+}
+
+/** `fitPhysicalErrors` from some of the samples, all usable, with known physics. */
+export function errorsOfRows(
+  { samples, plant, physics }: Measured,
+  rows: readonly number[],
+): PhysicalErrors {
+  const newest_ms = rows.reduce((newest, row) => Math.max(newest, samples[row]!.end_ms), 0)
+  const own = { high_sun: emptySky(), low_sun: emptySky(), twilight: emptyRatios() }
+  const levels: WeightedRatio[] = []
+  for (const row of rows) {
+    const sample = samples[row]!
     const hours = stepHours(sample)
     const measured = measuredPower(sample, sample) / plant.rated_power_kw
-    const sky = own[sunOf(physics, i)]
-    const computed = physics.potential_ratio[i]!
+    const sky = own[sunOf(physics, row)]
+    const computed = physics.potential_ratio[row]!
     if (computed >= computed_min_ratio) {
-      addRatio(sky.by_clear_index[classOf(physics.clear_index[i]!)]!, measured / computed, hours)
+      addRatio(sky.by_clear_index[classOf(physics.clear_index[row]!)]!, measured / computed, hours)
+      levels.push({ ratio: measured / computed, weight: computed * hours })
+    } else if (physics.is_night[row] === 0 && !Number.isNaN(computed)) {
+      addRatio(own.twilight, measured, hours)
     }
-    const clear = physics.clear_ratio[i]!
+    const clear = physics.clear_ratio[row]!
     if (clear >= computed_min_ratio && sample.end_ms > newest_ms - recent_ms) {
       addRatio(sky.without_weather, measured / clear, hours)
     }
   }
+  const level = commonLevel(levels)
   return {
-    high_sun: blendedSky(own.high_sun, published_errors.high_sun),
-    low_sun: blendedSky(own.low_sun, published_errors.low_sun),
+    level,
+    high_sun: blendedSky(own.high_sun, published_errors.high_sun, level),
+    low_sun: blendedSky(own.low_sun, published_errors.low_sun, level),
+    twilight: blendedRatios(own.twilight, published_errors.twilight),
   }
+}
+
+interface WeightedRatio {
+  ratio: number
+  weight: number
+}
+
+/** Median ratio of the energy, nearer to 1 with little energy. */
+function commonLevel(ratios: readonly WeightedRatio[]): number {
+  const ascending = ratios.toSorted((a, b) => a.ratio - b.ratio)
+  const whole = ratios.reduce((sum, { weight }) => sum + weight, 0)
+  let passed = 0
+  const median = ascending.find(({ weight }) => {
+    passed += weight
+    return passed >= whole / 2
+  })
+  if (median === undefined) return 1
+  return 1 + (whole / (whole + trusted_level_h)) * (median.ratio - 1)
 }
 
 const emptyRatios = (): Ratios => ({ ratios: [], hours: 0 })
@@ -156,7 +208,7 @@ const emptySky = (): SkyRatios => ({
   without_weather: emptyRatios(),
 })
 
-const sunOf = (physics: PlantPhysics, i: number): keyof PhysicalErrors =>
+const sunOf = (physics: PlantPhysics, i: number): 'high_sun' | 'low_sun' =>
   physics.elevation_deg[i]! < low_sun_below_deg ? 'low_sun' : 'high_sun'
 
 const classOf = (clear_index: number): number =>
@@ -167,14 +219,16 @@ function addRatio(to: Ratios, ratio: number, hours: number): void {
   to.hours += hours
 }
 
-function blendedSky(own: SkyRatios, published: SkyErrors): SkyErrors {
+function blendedSky(own: SkyRatios, published: SkyErrors, level: number): SkyErrors {
   return {
     by_clear_index: own.by_clear_index.map((ratios, at) =>
-      blendedRatios(ratios, published.by_clear_index[at]!),
+      blendedRatios(ratios, scaled(published.by_clear_index[at]!, level)),
     ),
-    without_weather: blendedRatios(own.without_weather, published.without_weather),
+    without_weather: blendedRatios(own.without_weather, scaled(published.without_weather, level)),
   }
 }
+
+const scaled = (ratios: readonly number[], level: number) => ratios.map((ratio) => level * ratio)
 
 function blendedRatios({ ratios, hours }: Ratios, published: readonly number[]): number[] {
   if (ratios.length === 0) return [...published]
@@ -197,7 +251,11 @@ export function physicalQuantiles(
 ): Float64Array[] {
   return quantile_levels.map((_, level) =>
     physics.potential_ratio.map((computed, i) => {
-      const sky = errorsOf(i)[sunOf(physics, i)]
+      const errors = errorsOf(i)
+      if (computed < computed_min_ratio) {
+        return physics.is_night[i] === 1 ? 0 : errors.twilight[level]!
+      }
+      const sky = errors[sunOf(physics, i)]
       const ratio = Number.isNaN(computed)
         ? physics.clear_ratio[i]! * sky.without_weather[level]!
         : computed * sky.by_clear_index[classOf(physics.clear_index[i]!)]![level]!

@@ -7,6 +7,7 @@ import { martinRuizDiffuseModifier } from '@heliograph/physics/incidence-modifie
 import { pvwattsAcPower } from '@heliograph/physics/inverter-efficiency'
 import { planeOfArrayIrradiance } from '@heliograph/physics/plane-of-array'
 import { extraterrestrialDni, solarPositions } from '@heliograph/physics/solar-position'
+import { takeElements } from './feature-table.ts'
 import { type Plant, requirePlant, type Step, stepHours } from './plant.ts'
 import type { WeatherStep } from './weather-step.ts'
 
@@ -224,5 +225,21 @@ function emptyPhysics(count: number): PlantPhysics {
     elevation_deg: column(),
     azimuth_deg: column(),
     is_night: new Uint8Array(count),
+  }
+}
+
+/** Physics of some of the steps. */
+export function takePhysics(physics: PlantPhysics, rows: readonly number[]): PlantPhysics {
+  const column = (values: Float64Array) => takeElements(values, rows)
+  return {
+    ac_ratio: column(physics.ac_ratio),
+    potential_ratio: column(physics.potential_ratio),
+    clear_ratio: column(physics.clear_ratio),
+    poa_w_m2: column(physics.poa_w_m2),
+    clear_index: column(physics.clear_index),
+    clear_ghi_w_m2: column(physics.clear_ghi_w_m2),
+    elevation_deg: column(physics.elevation_deg),
+    azimuth_deg: column(physics.azimuth_deg),
+    is_night: Uint8Array.from(rows, (row) => physics.is_night[row]!),
   }
 }

@@ -69,16 +69,18 @@ const scale_max = 3
  * score (J. Lei et al., "Distribution-free predictive inference for regression", Journal of the
  * American Statistical Association 113, 2018, section 5.2; each side separately as Y. Romano et
  * al., 2019, theorem 2). Held to 0.2 to 3; 1 without outcomes. `spread_min` is the minimum spread,
- * in the unit of the outcomes.
+ * in the unit of the outcomes. `independent_count`: of `conformalRank`.
  */
 export function conformalScale(
   outcomes: readonly SpreadOutcome[],
   spread_min: number,
+  independent_count = outcomes.length,
 ): SpreadScale {
   const beyond = (score: (outcome: SpreadOutcome) => number) => {
     const scores = Float64Array.from(outcomes, score).sort()
     if (scores.length === 0) return 1
-    return Math.min(scale_max, Math.max(scale_min, scores[conformalRank(scores.length, 0.9)]!))
+    const rank = conformalRank(scores.length, 0.9, Math.min(independent_count, scores.length))
+    return Math.min(scale_max, Math.max(scale_min, scores[rank]!))
   }
   return {
     below: beyond(({ p10, p50, actual }) => (p50 - actual) / Math.max(p50 - p10, spread_min)),

@@ -49,6 +49,19 @@ test('about 80 % of daily totals lie in a band narrower than that of all steps',
   assert.ok(below + above < 1.9, `${below}, ${above}`)
 })
 
+test('trees of winter forecast the sun of spring', () => {
+  const northern = { ...history_plant, place: { latitude: 58, longitude: 15, elevation_m: 100 } }
+  const of = (month: number, days: number) =>
+    plantHistory({ from_ms: Date.UTC(2024, month, 1), days, seed: 3, plant: northern })
+  const winter = trainProduction(of(0, 24), northern, seededRandom(4)).model!
+  const spring = of(3, 8)
+  const sum = daysOf(spring)
+    .flatMap((day) => predictProduction({ ...winter, tree_share: 1 }, northern, day).points)
+    .reduce((kwh, { p50_kwh }) => kwh + p50_kwh, 0)
+  const actual = spring.reduce((kwh, { available_kwh }) => kwh + available_kwh!, 0)
+  assert.ok(Math.abs(sum / actual - 1) < 0.2, `${sum} of ${actual}`)
+})
+
 test('a last week without surprises does not narrow the band of a short history', () => {
   const random = seededRandom(9)
   const calm_from_ms = weeks.at(-1)!.end_ms - 7 * day_ms
@@ -121,7 +134,7 @@ test('a stored model makes the same forecasts', () => {
   assert.deepEqual(forecastOf(structuredClone(model), day!), forecastOf(model, day!))
   assert.throws(() => deserialiseProduction(serialiseProduction(model).subarray(0, 40)))
   const other = serialiseProduction({ ...model, format: 0 } as unknown as ProductionModel)
-  assert.throws(() => deserialiseProduction(other), /not a production model of format 2/)
+  assert.throws(() => deserialiseProduction(other), /not a production model of format 3/)
 })
 
 test('a forecast is ordered, within 0 and the rated power, and 0 at night, in any weather', () => {
@@ -155,7 +168,7 @@ test('a step without weather is forecast by the clear sky, and lowers confidence
   const holed = day!.map((sample, i) => (i === 10 ? { ...sample, weather: null } : sample))
   const forecast = forecastOf(model, holed)
   const { p10_kw, p50_kw, p90_kw, poa_irradiance_w_m2 } = forecast.points[10]!
-  assert.ok(p10_kw > 0 && p50_kw > p10_kw && p90_kw > p50_kw)
+  assert.ok(p10_kw > 0 && p50_kw > p10_kw && p90_kw >= p50_kw, `${p10_kw}, ${p50_kw}, ${p90_kw}`)
   assert.equal(poa_irradiance_w_m2, null)
   assert.equal(forecast.confidence, 'low')
   assert.notEqual(forecastOf(model, day!).confidence, 'low')
@@ -179,23 +192,23 @@ test('confidence follows the coverage on the hold-out, and the length of the his
   assert.equal(forecastOf(model, clear).confidence, 'medium')
 })
 
-test('20 days with 120 daylight hours are enough, fewer are not', () => {
+test('10 days with 60 daylight hours are enough, fewer are not', () => {
   const train = (samples: readonly ProductionSample[]) =>
     trainProduction(samples, plant, seededRandom(1))
-  assert.equal(train(trained_on.slice(0, 24 * 19)).model, null)
-  const enough = train(trained_on.slice(0, 24 * 20))
+  assert.ok(train(trained_on.slice(0, 24 * 9)).model === null)
+  const enough = train(trained_on.slice(0, 24 * 10))
   assert.equal(enough.model?.facts.sample_count, enough.sample_count)
   const every_fourth = trained_on.filter((_, hour) => hour % 4 === 0)
-  const few = every_fourth.slice(0, 6 * 35)
+  const few = every_fourth.slice(0, 6 * 18)
   const sparse = train(few)
-  assert.ok(sparse.model === null && sparse.sample_count < 120, `${sparse.sample_count}`)
+  assert.ok(sparse.model === null && sparse.sample_count < 60, `${sparse.sample_count}`)
   // The same hours by the weather of other leads are no more hours.
   const by_leads = [12, 36, 60].flatMap((lead_time_h) =>
     few.map((sample) => ({ ...sample, lead_time_h })),
   )
   const led = train(by_leads)
   assert.ok(led.model === null && led.sample_count === 3 * sparse.sample_count)
-  assert.notEqual(train(every_fourth).model, null)
+  assert.ok(train(every_fourth).model !== null)
   const bare = trained_on.map((sample) => ({ ...sample, weather: null }))
   assert.deepEqual(train(bare), { model: null, sample_count: 0 })
   assert.deepEqual(train([]), { model: null, sample_count: 0 })

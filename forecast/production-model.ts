@@ -3,9 +3,9 @@
  * and a quantile forest on physics features, with conformal spread.
  */
 import { deserialize, serialize } from 'node:v8'
-import { type BlendedTrees, predictBlend } from './blended-trees.ts'
+import type { BlendedTrees } from './blended-trees.ts'
 import { takeElements, takeRows } from './feature-table.ts'
-import { fitPhysicalErrors, type PhysicalErrors, physicalQuantiles } from './physical-forecast.ts'
+import { errorsOfRows, type PhysicalErrors, physicalQuantiles } from './physical-forecast.ts'
 import { type Plant, requireSteps, type Step, stepHours } from './plant.ts'
 import { plantPhysics } from './plant-physics.ts'
 import { addClipping, type ClippingCurve, fitClipping } from './production-clipping.ts'
@@ -14,12 +14,11 @@ import {
   type Confidence,
   type ProductionForecast,
   productionForecast,
-  quantile_levels,
   stretchQuantiles,
 } from './production-forecast.ts'
 import type { ProductionSample, StepAhead } from './production-samples.ts'
-import { calibrateSpread, type Spread } from './production-spread.ts'
-import { growTrees, type Prepared, prepare } from './production-trees.ts'
+import { type Calibration, calibrate, mixQuantiles } from './production-spread.ts'
+import { growTrees, type Prepared, predictTrees, prepare } from './production-trees.ts'
 import { clampQuantiles } from './quantiles.ts'
 
 interface ProductionFacts {
@@ -41,7 +40,7 @@ interface ProductionTrial {
 }
 
 /** Plain data and typed arrays: survives structuredClone. */
-export interface ProductionModel extends Spread {
+export interface ProductionModel extends Calibration {
   kind: 'production'
   format: typeof model_format
   trees: BlendedTrees
@@ -52,11 +51,11 @@ export interface ProductionModel extends Spread {
 }
 
 /** Incremented when the meaning of a stored model changes. */
-const model_format = 2
+const model_format = 3
 
 /** Minimum training days; a hold-out shows whether the model beats physics. */
-const training_days_min = 20
-const training_hours_min = 120
+const training_days_min = 10
+const training_hours_min = 60
 /** Required coverage for medium and high confidence; see `confidenceMax`. */
 const medium_coverage_min_pct = 60
 const high_coverage_min_pct = 70
@@ -65,14 +64,14 @@ const high_days_min = 60
 interface Training {
   /** Usable daylight samples. */
   sample_count: number
-  /** null: fewer than 120 hours, or on fewer than 20 days. */
+  /** null: fewer than 60 hours, or on fewer than 10 days. */
   model: ProductionModel | null
 }
 
 /**
  * Learns a plant from its samples, all with steps of one length. Samples excluded by `exclusionOf`,
  * nights and steps without weather are not learnt from. The spread is calibrated on days unknown to
- * the trees (`calibrateSpread`); then the trees are grown again on all days. Samples of any age
+ * the trees (`calibrate`); then the trees are grown again on all days. Samples of any age
  * have equal weight. `random` gives 0 to below 1. Throws a RangeError for steps of different
  * lengths, and for a plant without capacity.
  */
@@ -89,7 +88,7 @@ export function trainProduction(
   const is_enough = usable_h >= training_hours_min && usable_days.length >= training_days_min
   return {
     sample_count: usable.length,
-    model: is_enough ? learn(prepared, calibrateSpread(prepared, random), random) : null,
+    model: is_enough ? learn(prepared, calibrate(prepared, random), random) : null,
   }
 }
 
@@ -98,27 +97,32 @@ export function trainProduction(
  * its training. Throws a RangeError for steps of another length.
  */
 export function renewProduction(
-  { step_scale, total_scale, facts }: ProductionModel,
+  { tree_share, step_scale, total_scale, facts }: ProductionModel,
   samples: readonly ProductionSample[],
   plant: Plant,
   random: () => number,
 ): ProductionModel {
   requireLength(samples, facts)
-  return learn(prepare(samples, plant), { step_scale, total_scale }, random)
+  return learn(prepare(samples, plant), { tree_share, step_scale, total_scale }, random)
 }
 
-function learn(prepared: Prepared, spread: Spread, random: () => number): ProductionModel {
-  const { samples, plant, usable } = prepared
+function learn(
+  prepared: Prepared,
+  calibration: Calibration,
+  random: () => number,
+): ProductionModel {
+  const { samples, usable } = prepared
   const step_minutes = stepMinutes(samples)
   const trained_from_ms = usable.reduce((ms, row) => Math.min(ms, samples[row]!.start_ms), Infinity)
   const trained_to_ms = usable.reduce((ms, row) => Math.max(ms, samples[row]!.end_ms), 0)
+  const physical_errors = errorsOfRows(prepared, usable)
   return {
     kind: 'production',
     format: model_format,
-    trees: growTrees(prepared, usable, random),
+    trees: growTrees(prepared, usable, physical_errors.level, random),
     clipping: clippingOf(prepared),
-    ...spread,
-    physical_errors: fitPhysicalErrors(samples, plant),
+    ...calibration,
+    physical_errors,
     facts: {
       step_minutes,
       trained_from_ms,
@@ -177,10 +181,15 @@ export function predictProduction(
     (row) => physics.is_night[row] === 0 && !Number.isNaN(physics.potential_ratio[row]!),
   )
   const table = productionFeatures({ steps, physics, dayOf: utcDay })
-  const learnt = predictBlend(model.trees, takeRows(table, rows), quantile_levels)
+  const potential_ratio = takeElements(physics.potential_ratio, rows)
+  const learnt = mixQuantiles(
+    predictTrees(model.trees, takeRows(table, rows), potential_ratio, model.physical_errors.level),
+    quantiles.map((column) => takeElements(column, rows)),
+    model.tree_share,
+  )
   stretchQuantiles(learnt, model.step_scale)
   addClipping(learnt, model.clipping, {
-    potential_ratio: takeElements(physics.potential_ratio, rows),
+    potential_ratio,
     ac_ratio: takeElements(physics.ac_ratio, rows),
   })
   clampQuantiles(learnt, 0, 1)

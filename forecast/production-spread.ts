@@ -1,7 +1,8 @@
-/** Calibrates the spread of trees on days unknown to them. */
-import { predictBlend } from './blended-trees.ts'
-import { takeRows } from './feature-table.ts'
+/** Calibrates trees and physics together on days unknown to both. */
+import { takeElements, takeRows } from './feature-table.ts'
+import { errorsOfRows, physicalQuantiles } from './physical-forecast.ts'
 import { stepHours } from './plant.ts'
+import { takePhysics } from './plant-physics.ts'
 import { utcDay } from './production-features.ts'
 import {
   as_told,
@@ -12,14 +13,18 @@ import {
   stretchQuantiles,
   threeQuantiles,
 } from './production-forecast.ts'
-import { growTrees, type Prepared } from './production-trees.ts'
+import { growTrees, type Prepared, predictTrees } from './production-trees.ts'
+import { meanPinballLoss } from './scores.ts'
 
 /** Histories up to this length are short: each fifth is held out in turn, not only the last. */
 export const short_history_days_max = 120
 const folds = 5
+const tree_shares = [1, 0.75, 0.5, 0.25, 0] as const
 /** Larger histories are thinned: every second quarter hour carries the same information. */
 const folded_rows_max = 4000
 const last_days_max = 60
+/** Steps of a day share their error: their number counts as this many. */
+const independent_per_day = 2
 /** Minimum days for the correlation of errors within a day. */
 const total_days_min = 15
 /** Minimum spread, below any that matters: a larger one would make dawns count as certain. */
@@ -27,8 +32,11 @@ const spread_min_ratio = 1e-4
 /** Days with a smaller learnt share of their clear sky have no total. */
 const whole_day_ratio = 0.5
 
-/** Factors for the spread of steps and of a day's total by trees. */
-export interface Spread {
+/** How a forecast is made of trees and physics. */
+export interface Calibration {
+  /** Share of trees, 0 to 1, in the mean with physics. */
+  tree_share: number
+  /** Factors for the spread of steps, and of a day's total. */
   step_scale: SpreadScale
   total_scale: SpreadScale
 }
@@ -45,44 +53,79 @@ function heldOut({ samples, usable, usable_days: days }: Prepared): number[][] {
   return [...Map.groupBy(usable, (row) => foldOf.get(dayOf(row))).values()]
 }
 
-/** Predictions of trees grown without the held-out rows. */
+/** Forecasts of held-out rows, by trees and by physics that have not seen them. */
 function forecastUnseen(prepared: Prepared, random: () => number) {
   const parts = heldOut(prepared)
   const most = parts.length > 1 ? folded_rows_max : undefined
   const rows = parts.flat()
-  const quantiles = quantile_levels.map(() => new Float64Array(rows.length))
+  const columns = () => quantile_levels.map(() => new Float64Array(rows.length))
+  const by_trees = columns()
+  const by_physics = columns()
   let at = 0
   for (const part of parts) {
     const held = new Set(part)
     const others = prepared.usable.filter((row) => !held.has(row))
-    const trees = growTrees(prepared, others, random, most)
-    const told = predictBlend(trees, takeRows(prepared.table, part), quantile_levels)
-    for (const [level, column] of quantiles.entries()) column.set(told[level]!, at)
+    const errors = errorsOfRows(prepared, others)
+    const { level } = errors
+    const trees = growTrees(prepared, others, level, random, most)
+    const potential_ratio = takeElements(prepared.physics.potential_ratio, part)
+    const learnt = predictTrees(trees, takeRows(prepared.table, part), potential_ratio, level)
+    const physical = physicalQuantiles(takePhysics(prepared.physics, part), () => errors)
+    for (const [level, column] of learnt.entries()) by_trees[level]!.set(column, at)
+    for (const [level, column] of physical.entries()) by_physics[level]!.set(column, at)
     at += part.length
   }
-  return { rows, quantiles }
+  return { rows, by_trees, by_physics }
+}
+
+/** The share of trees, of those tried, with the least loss on days unknown to both. */
+function bestShare(
+  actual: Float64Array,
+  by_trees: readonly Float64Array[],
+  by_physics: readonly Float64Array[],
+): number {
+  const losses = tree_shares.map((share) => {
+    const { p10, p50, p90 } = threeQuantiles(mixQuantiles(by_trees, by_physics, share))
+    return meanPinballLoss(actual, [p10, p50, p90], [0.1, 0.5, 0.9])!
+  })
+  return tree_shares[losses.indexOf(Math.min(...losses))]!
+}
+
+/** The mean of two quantile functions, weighted by the share of the first. */
+export function mixQuantiles(
+  first: readonly Float64Array[],
+  second: readonly Float64Array[],
+  share: number,
+): Float64Array[] {
+  return first.map((column, level) =>
+    column.map((value, i) => share * value + (1 - share) * second[level]![i]!),
+  )
 }
 
 /**
- * Calibrates the spread of trees by step and by day on days unknown to them: the last fifth of the
- * history (60 days at most), or each fifth in turn for up to 120 days, as in R. F. Barber et al.,
- * "Predictive inference with the jackknife+", Annals of Statistics 49(1), 2021, section 3.
+ * Calibrates trees on days unknown to them: the last fifth of the history (60 days at most), or
+ * each fifth in turn for up to 120 days, as in R. F. Barber et al., "Predictive inference with the
+ * jackknife+", Annals of Statistics 49(1), 2021, section 3. First their share beside physics, then
+ * the spread of both together by step and by day.
  */
-export function calibrateSpread(prepared: Prepared, random: () => number): Spread {
-  const { rows, quantiles } = forecastUnseen(prepared, random)
+export function calibrate(prepared: Prepared, random: () => number): Calibration {
+  const { rows, by_trees, by_physics } = forecastUnseen(prepared, random)
+  const actual = takeElements(prepared.target, rows)
+  const tree_share = bestShare(actual, by_trees, by_physics)
+  const quantiles = mixQuantiles(by_trees, by_physics, tree_share)
   const outcomes = () => {
     const { p10, p50, p90 } = threeQuantiles(quantiles)
-    return rows.map((row, i) => ({
-      p10: p10[i]!,
-      p50: p50[i]!,
-      p90: p90[i]!,
-      actual: prepared.target[row]!,
-    }))
+    return rows.map((_, i) => ({ p10: p10[i]!, p50: p50[i]!, p90: p90[i]!, actual: actual[i]! }))
   }
-  const step_scale = conformalScale(outcomes(), spread_min_ratio)
+  const step_scale = conformalScale(
+    outcomes(),
+    spread_min_ratio,
+    independent_per_day * new Set(rows.map((row) => utcDay(prepared.samples[row]!))).size,
+  )
   stretchQuantiles(quantiles, step_scale)
   const totals = dayTotals(prepared, rows, outcomes())
   return {
+    tree_share,
     step_scale,
     total_scale:
       totals.length < total_days_min ? as_told : conformalScale(totals, spread_min_ratio),

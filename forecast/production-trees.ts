@@ -1,8 +1,9 @@
-import { type BlendedTrees, trainBlend } from './blended-trees.ts'
+import { type BlendedTrees, predictBlend, trainBlend } from './blended-trees.ts'
 import { type FeatureTable, takeElements, takeRows } from './feature-table.ts'
 import type { Plant } from './plant.ts'
 import { type PlantPhysics, plantPhysics } from './plant-physics.ts'
 import { dayNumbers, productionFeatures, utcDay } from './production-features.ts'
+import { quantile_levels } from './production-forecast.ts'
 import {
   type Exclusion,
   exclusionOf,
@@ -11,6 +12,7 @@ import {
   measuredPower,
   type ProductionSample,
 } from './production-samples.ts'
+import { clampQuantiles } from './quantiles.ts'
 
 /** Chosen on two years of hours, real and simulated. */
 const tree_options = {
@@ -81,14 +83,42 @@ export function prepare(samples: readonly ProductionSample[], plant: Plant): Pre
 const noExclusions = () =>
   Object.fromEntries(exclusions.map((name) => [name, 0])) as Record<Exclusion, number>
 
-/** Trees on some of the usable rows, up to a maximum. */
+/** Trees on the deviation of some usable rows from physics, up to a maximum of rows. */
 export function growTrees(
   prepared: Prepared,
   rows: readonly number[],
+  level: number,
   random: () => number,
   most = rows_max,
 ): BlendedTrees {
   const kept = rows.length <= most ? rows : rows.filter(() => random() < most / rows.length)
   const table = takeRows(prepared.table, kept)
-  return trainBlend(table, takeElements(prepared.target, kept), tree_options, random)
+  const target = takeElements(prepared.target, kept)
+  const usual = usualPower(takeElements(prepared.physics.potential_ratio, kept), level)
+  const deviation = target.map((power, i) => power - usual[i]!)
+  return trainBlend(table, deviation, tree_options, random)
+}
+
+/** Power by physics at the plant's level (`PhysicalErrors`), relative to rated power. */
+const usualPower = (potential_ratio: Float64Array, level: number) =>
+  potential_ratio.map((computed) => Math.min(1, level * computed))
+
+/**
+ * Quantiles of power relative to rated power, a column for each of `quantile_levels`: those of the
+ * deviation from physics at the plant's level, plus that. Trees cannot extrapolate: grown on power,
+ * they would forecast the sun of winter in spring.
+ */
+export function predictTrees(
+  trees: BlendedTrees,
+  table: FeatureTable,
+  potential_ratio: Float64Array,
+  level: number,
+): Float64Array[] {
+  const usual = usualPower(potential_ratio, level)
+  const quantiles = predictBlend(trees, table, quantile_levels)
+  for (const column of quantiles) {
+    for (let i = 0; i < column.length; i++) column[i]! += usual[i]!
+  }
+  clampQuantiles(quantiles, 0, 1)
+  return quantiles
 }

@@ -30,6 +30,14 @@ const surfaces = [
 ] as const
 const place = { latitude: -35.275, longitude: 149.114, elevation_m: 595 }
 
+/** The plants of the zones, scaled to 1 kW. */
+export const gefcomPlants: readonly Plant[] = surfaces.map(([tilt_deg, azimuth_deg]) => ({
+  rated_power_kw: 1,
+  dc_capacity_kwp: 1,
+  place,
+  arrays: [{ tilt_deg, azimuth_deg, dc_capacity_kwp: 1 }],
+}))
+
 /** The forecasts of the weather service, columns by its own short names. */
 type Service = Record<string, Float64Array>
 
@@ -50,18 +58,19 @@ export function readGefcom(folder: URL): GefcomZone[] {
     names.map((name) => [name, Float64Array.from(rows, (row) => Number(row[name]))]),
   )
   const power = readPower(folder)
-  return surfaces.map(([tilt_deg, azimuth_deg], i) => {
+  return gefcomPlants.map((plant, i) => {
     const of_zone = power.get(i + 1)!
     return {
       zone: i + 1,
       start_ms,
       power: start_ms.map((time_ms) => of_zone.get(time_ms) ?? Number.NaN),
-      ...features(i + 1, { tilt_deg, azimuth_deg, dc_capacity_kwp: 1 }, start_ms, service),
+      ...features(i + 1, plant, start_ms, service),
     }
   })
 }
 
-function readPower(folder: URL): Map<number, Map<number, number>> {
+/** Power by the start of its hour, for each zone. */
+export function readPower(folder: URL): Map<number, Map<number, number>> {
   const zones = new Map(surfaces.map((_, i) => [i + 1, new Map<number, number>()]))
   for (const row of readCsv(new URL('gefcom2014_solar_power_zones1-3.csv', folder))) {
     const power = row['POWER'] === '' ? Number.NaN : Number(row['POWER'])
@@ -87,11 +96,10 @@ function timeOf(text: string): number {
 
 function features(
   zone: number,
-  array: Plant['arrays'][number],
+  plant: Plant,
   start_ms: Float64Array,
   service: Service,
 ): { table: FeatureTable; is_night: Uint8Array } {
-  const plant = { rated_power_kw: 1, dc_capacity_kwp: 1, place, arrays: [array] }
   const steps = Array.from(start_ms, (from, i) => {
     const step = { start_ms: from, end_ms: from + hour_ms }
     // The sums of the service restart at midnight.

@@ -33,8 +33,9 @@ import { onGrid, packSteps } from './weather-grid.ts'
 
 /** Older data no longer represents the plant. */
 const history_days_max = 730
-/** Days that score a model: two weeks, or one with little history. */
-const hold_out_days = { usual: 14, few: 7, history_min: 90 } as const
+/** Last days, which score a model: two weeks, or a quarter of a short history. */
+export const holdOutDays = (history_days: number): number =>
+  history_days >= 90 ? 14 : Math.min(7, Math.max(2, Math.floor(history_days / 4)))
 
 interface TrainNeeds extends JobContext {
   thread: ForecastThread
@@ -193,8 +194,7 @@ async function trainTarget(needs: TrainNeeds, { site, target, gate, history }: S
       kind: 'train',
       plant,
       history,
-      hold_out_days:
-        history_days >= hold_out_days.history_min ? hold_out_days.usual : hold_out_days.few,
+      hold_out_days: holdOutDays(history_days),
       previous: used?.model ?? null,
       seed: seedOf(`${site_id} ${target.target} ${version}`),
     })
