@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict'
 import test, { before, beforeEach } from 'node:test'
 import { hour_ms, minute_ms, quarter_ms } from '@heliograph/domain/durations'
+import { listWrites } from '../access/audit.ts'
 import { type Browser, platformOfFile } from '../access/fixtures/served-platform.ts'
 import { storePrices } from '../markets/publications.ts'
 import { planStandingOrders } from './standing-orders.ts'
@@ -247,13 +248,14 @@ test('the rights of the approver are checked at each planning', async () => {
 
 test('the audit names the order and the person who approved it', async () => {
   await publish({ '08:00-10:00': -5 })
-  const { standing_order_id } = await approve()
-  const [entry] = await platform.db.query<Record<string, string>>(
-    'select key_name, method, path, body, address from write_audit',
-  )
-  const { key_name, method, path, body, address } = entry!
+  const { standing_order_id, days } = await approve()
+  const to = new Date(platform.clock.now().getTime() + minute_ms)
+  const { writes } = await listWrites(platform, { site_id, to, limit: 10 })
+  const [entry] = writes
+  const { key_name, method, path, body, address, curtailment } = entry!
   assert.deepEqual([key_name, method, path], ['The operator', 'POST', '/curtailment/window'])
   assert.equal(address, `standing order ${standing_order_id}`)
+  assert.equal(curtailment!.group_id, days[0].periods[0].group_id)
   assert.deepEqual(JSON.parse(body!), {
     ...limit,
     start_at: '2036-06-21T08:00:00.000Z',

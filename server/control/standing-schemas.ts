@@ -75,7 +75,8 @@ const StandingDay = Named('StandingDay', {
   delivery_date: field.Day('Day in the time zone of the market.', '2026-06-21'),
   outcome: field.OneOf(
     outcomes,
-    '`planned`: see `periods`. `none_below`: no net price in daylight is below the bound. ' +
+    '`planned`: see `periods`. `none_below`: no daylight quarter hour is left with a net price below ' +
+      'the bound. ' +
       '`no_price`: no net price is known, so nothing is limited. `skipped`: a person skipped the ' +
       'day. `not_allowed`: the person who approved the order may no longer set limits. ' +
       '`safe_mode`: the site is in commissioning safe mode. `no_plant`: none is in service.',

@@ -104,6 +104,7 @@ export function StandingOrders({ plants }: { plants: readonly Plant[] }) {
 const tones = { active: 'teal', paused: 'yellow', ended: 'gray' }
 const stateWords = { active: 'Active', paused: 'Paused', ended: 'Ended' }
 
+const short = (value: number) => formatNumber(value, Number.isInteger(value) ? 0 : 2)
 const priceWords = (price: number, currency: string) => `${formatMoney(price, currency)}/MWh`
 
 function OrderCard({ order }: { order: StandingOrder }) {
@@ -125,8 +126,7 @@ function OrderCard({ order }: { order: StandingOrder }) {
   })
   const today = dayAt(Date.now(), order.timezone)
   const is_skipped = order.days.some((day) => day.delivery_date === today && day.skipped_by)
-  const limit =
-    limit_mode === 'percent' ? `${formatNumber(limit_value)} %` : formatPower(limit_value)
+  const limit = limit_mode === 'percent' ? `${short(limit_value)} %` : formatPower(limit_value)
   const button = { scope: 'curtailment:write', variant: 'default', size: 'sm' } as const
   return (
     <Card withBorder padding="sm">
@@ -140,7 +140,7 @@ function OrderCard({ order }: { order: StandingOrder }) {
           <Text size="sm">
             Until {formatDate(order.end_date)}
             {order.hours_per_day_max !== null &&
-              `, at most ${formatNumber(order.hours_per_day_max)} h a day`}
+              `, at most ${short(order.hours_per_day_max)} h a day`}
             . Saved {formatMoney(order.saved_amount, currency)}, revenue lost{' '}
             {formatMoney(order.lost_amount, currency)}, energy curtailed{' '}
             {formatEnergy(order.curtailed_energy_kwh)}.
@@ -189,7 +189,7 @@ function OrderCard({ order }: { order: StandingOrder }) {
 
 const outcomes: Record<string, string> = {
   planned: 'All periods were released',
-  none_below: 'No net price in daylight is below the bound',
+  none_below: 'No daylight hour is left with a net price below the bound',
   no_price: 'No price is known: nothing is limited',
   skipped: 'Skipped',
   not_allowed: 'Not planned: the person who approved it may no longer set limits',
@@ -237,7 +237,7 @@ function Plan({ day, currency }: { day: Day; currency: string }) {
         </Muted>
       )}
       {unpriced > 0 && outcome !== 'no_price' && (
-        <Muted>{formatNumber(unpriced / 4)} h have no price and are not limited</Muted>
+        <Muted>{short(unpriced / 4)} h have no price and are not limited</Muted>
       )}
     </>
   )
