@@ -55,7 +55,8 @@ const low_sun_below_deg = 15
  * Global Energy Forecasting Competition 2014 (T. Hong et al., International Journal of Forecasting
  * 32(3), 2016), April 2012 to December 2013, hours of at least 1 % of rated power, ECMWF weather up
  * to a day ahead; 27 (low sun, overcast) to 5829 hours each, and 792 hours of twilight. All ratios
- * are divided by the common median of the brighter hours: the DC capacity of the plant is unknown.
+ * are divided by the common median of the brighter hours, as the DC capacity of the plant is
+ * unknown.
  */
 export const published_errors: PhysicalErrors = {
   level: 1,
