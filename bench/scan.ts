@@ -28,11 +28,11 @@ import { LinkServer } from '../edge/fixtures/link-server.ts'
 import { type Program, startProgram, until, withPrograms } from './fixtures/programs.ts'
 import { quickOr } from './fixtures/quick.ts'
 
-const alone = quickOr(19, 59)
+const alone = quickOr(13, 59)
 const gateway_units = quickOr(3, 10)
 /** Of the devices behind gateways: the whole range is searched. */
-const unit_step = quickOr(4, 12)
-const ids = quickOr('1-16,0', '1-247,0')
+const unit_step = quickOr(2, 12)
+const ids = quickOr('1-8,0', '1-247,0')
 const own_addresses_s_max = 60
 const gateway_answer_ms = 30
 /** Until each device was polled several times. */
