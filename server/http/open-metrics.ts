@@ -1,5 +1,6 @@
 /**
- * Text of OpenMetrics 1.0, which Prometheus scrapes.
+ * Text of OpenMetrics 1.0, which Prometheus scrapes. `prom-client`, by which the server writes its
+ * own metrics, has no units, infos and state sets.
  * https://prometheus.io/docs/specs/om/open_metrics_spec/
  */
 export const open_metrics_type = 'application/openmetrics-text'

@@ -29,26 +29,27 @@ export const getOverview = endpoint({
   returns: Overview,
   example: { answer: overviewExample },
   async handle({ site: { site_id }, caller }, context: Context) {
-    const { overview } = await readOverview(site_id, caller, context)
+    const [parts, nodes, forecasts] = await Promise.all([
+      readParts(site_id, caller, context),
+      readLiveNodes(site_id, context),
+      readForecasts(site_id, context),
+    ])
     // Serialised without a check of the schema, since a site may have tens of thousands of strings.
-    return new JsonText(JSON.stringify(overview))
+    return new JsonText(JSON.stringify(overviewOf({ ...parts, nodes, forecasts })))
   },
 })
 
-async function readOverview(site_id: string, caller: Caller, context: Context) {
-  const [live, nodes, site, forecasts, units] = await Promise.all([
+/** What the overview and the metrics share. */
+async function readParts(site_id: string, caller: Caller, context: Context) {
+  const [live, site, units] = await Promise.all([
     readLivePlant(site_id, context),
-    readLiveNodes(site_id, context),
     findSite(caller, site_id, context),
-    readForecasts(site_id, context),
     mayRead(caller, 'bess:read') ? readLiveUnits(site_id, context) : null,
   ])
   if (!site) throw new ApiError('not_found', { site_id })
   const may_read_curtailment = mayRead(caller, 'curtailment:read')
   const may_read_alerts = mayRead(caller, 'alerts:read')
-  const readable = { may_read_curtailment, may_read_alerts }
-  const overview = overviewOf({ live, nodes, site, ...readable, forecasts, units })
-  return { overview, alerts: may_read_alerts ? live.alerts : null }
+  return { live, site, units, may_read_curtailment, may_read_alerts }
 }
 
 export const getMetrics = endpoint({
@@ -64,7 +65,9 @@ export const getMetrics = endpoint({
   returns: FileBytes,
   example: { answer: metricsFile(Buffer.from('# EOF\n')) },
   async handle({ site: { site_id }, caller }, context: Context) {
-    const { overview, alerts } = await readOverview(site_id, caller, context)
+    const parts = await readParts(site_id, caller, context)
+    const overview = overviewOf({ ...parts, nodes: [], forecasts: [] })
+    const alerts = parts.may_read_alerts ? parts.live.alerts : null
     const text = openMetricsText(siteMetrics(overview, alerts), { site_id })
     return metricsFile(Buffer.from(text))
   },
