@@ -46,10 +46,8 @@ const forecastCheck = tool({
         known_steps: known.length,
       }
     })
-    const { actual_available_kwh, error_kwh } = {
-      actual_available_kwh: sumOf(rows, 'actual_available_kwh'),
-      error_kwh: sumOf(rows, 'error_kwh'),
-    }
+    const actual_available_kwh = sumOf(rows, 'actual_available_kwh')
+    const error_kwh = sumOf(rows, 'error_kwh')
     const share =
       error_kwh !== null && actual_available_kwh
         ? `The median was ${((100 * error_kwh) / actual_available_kwh).toFixed(1)} % above what was available.`

@@ -138,11 +138,12 @@ function decideAs(
 }
 
 type Run = <Answer>(
-  of: Endpoint<never>,
+  name: keyof typeof operations,
   given: { params?: Record<string, unknown>; body?: object },
 ) => Promise<Answer>
 
-const declared = [curtailWindow, optimizeUnit, approveSchedule] as unknown as Endpoint<never>[]
+const operations = { curtailWindow, optimizeUnit, approveSchedule }
+const declared = Object.values(operations) as unknown as Endpoint<never>[]
 
 /** Runs operations of the API as the person, in the transaction of the approval. */
 function runner(
@@ -150,7 +151,8 @@ function runner(
   needs: Needs,
 ): Run {
   refuseInSafeMode(as.site)
-  return async (of, { params = {}, body }) => {
+  return async (name, { params = {}, body }) => {
+    const of = operations[name] as unknown as Endpoint<never>
     const validate = validators(declared)(of)
     const valid = validate({ params, query: {}, body, body_bytes: 0 })
     const write = { if_match: null, idempotency_key: null, read_only: {} }
@@ -162,16 +164,16 @@ function runner(
 /** Commands by kind; each returns the id of what it created. */
 const commands = {
   async curtailment({ command }: ProposalRow, run: Run) {
-    const group = await run<CurtailmentGroup>(declared[0]!, { body: command })
+    const group = await run<CurtailmentGroup>('curtailWindow', { body: command })
     return group.group_id
   },
   async battery_plan({ command, effect }: ProposalRow, run: Run, { clock }: Needs) {
     const { bess_id, ...body } = command as { bess_id: number }
     const { hours } = effect as { hours: PlannedHour[] }
-    const made = await run<Schedule>(declared[1]!, { params: { bess_id }, body })
+    const made = await run<Schedule>('optimizeUnit', { params: { bess_id }, body })
     refuseChanged(hours, made, clock.now())
     const { schedule_id } = made
-    await run<Schedule>(declared[2]!, { params: { schedule_id } })
+    await run<Schedule>('approveSchedule', { params: { schedule_id } })
     return String(schedule_id)
   },
 }

@@ -128,9 +128,9 @@ function proposalRecord(row: ProposalRow, now: Date): Proposal {
   })
 }
 
-/** Proposals with whether their key still has the right to make them; $2 is the present time. */
-const selecting = `
-  select p.*, k.revoked_at is null and (k.expires_at is null or k.expires_at > $2)
+/** Proposals with whether their key has the right to make them at the time `now`. */
+const selecting = (now: string) => `
+  select p.*, k.revoked_at is null and (k.expires_at is null or k.expires_at > ${now})
     and case p.kind ${kinds.map((kind) => `when '${kind}' then '${proposalScopes[kind].write}'`).join(' ')} end
       = any (k.scopes)
     and (k.site_ids is null or p.site_id = any (k.site_ids)) as is_key_entitled
@@ -224,15 +224,15 @@ export async function listProposals(
   now: Date,
 ) {
   const readable = kinds.filter((kind) => mayRead(of.caller, proposalScopes[kind].read))
-  const where = `p.site_id = $1 and p.kind = any ($3) and ($4::text is null or p.key_id = $4)`
-  const values = [of.site_id, now, readable, of.key_id]
+  const where = `p.site_id = $1 and p.kind = any ($2) and ($3::text is null or p.key_id = $3)`
+  const values = [of.site_id, readable, of.key_id]
   const rows = await db.query<ProposalRow>(
-    `${selecting} where ${where} and ($5::int is null or p.proposal_id < $5)
+    `${selecting('$4')} where ${where} and ($5::int is null or p.proposal_id < $5)
      order by p.proposal_id desc limit $6`,
-    [...values, of.after, page_size + 1],
+    [...values, now, of.after, page_size + 1],
   )
   const [all] = await db.query<{ count: number }>(
-    `select count(*)::int as count from proposals p where ${where} and $2::timestamptz is not null`,
+    `select count(*)::int as count from proposals p where ${where}`,
     values,
   )
   const page = pageOf(rows, page_size, ({ proposal_id }) => ({ proposal_id }))
@@ -247,8 +247,8 @@ export async function lockWaiting(
   now: Date,
 ): Promise<ProposalRow> {
   const [row] = await tx.query<ProposalRow>(
-    `${selecting} where p.site_id = $1 and p.proposal_id = $3 for update of p for share of k`,
-    [site_id, now, proposal_id],
+    `${selecting('$3')} where p.site_id = $1 and p.proposal_id = $2 for update of p for share of k`,
+    [site_id, proposal_id, now],
   )
   if (!row) throw new ApiError('not_found', { proposal_id })
   const current_state = statusOf(row, now)

@@ -17,6 +17,7 @@ import { silence_ms_max } from '@heliograph/domain/link'
 import { isLoopback } from '@heliograph/domain/loopback'
 import { mailCounts } from '../mail/metrics.ts'
 import type { Database } from '../storage/database.ts'
+import { hasRow } from '../storage/rows.ts'
 import { readBackupResults } from '../storage/scheduled-backups.ts'
 import {
   backupCheck,
@@ -53,7 +54,7 @@ type Asked = { client_id: number | null }
  * learns nothing of the server's paths, jobs and mails.
  */
 export async function examine(needs: Needs, asked: Asked): Promise<Check[]> {
-  const is_for_one = asked.client_id !== null && (await hasSeveralClients(needs))
+  const is_for_one = asked.client_id !== null && (await hasSeveralClients(needs.db))
   const edges = { edges: () => examineEdges(needs, asked) }
   const checks: Record<string, () => Promise<Check>> = is_for_one
     ? edges
@@ -76,12 +77,7 @@ export async function examine(needs: Needs, asked: Asked): Promise<Check[]> {
   )
 }
 
-async function hasSeveralClients({ db }: Needs): Promise<boolean> {
-  const [clients] = await db.query<{ are_several: boolean }>(
-    'select count(*) > 1 as are_several from clients',
-  )
-  return clients!.are_several
-}
+const hasSeveralClients = (db: Database) => hasRow(db, 'select from clients offset 1')
 
 async function examineDatabase({ db, installation }: Needs): Promise<Check> {
   // The first statement may have to connect.
