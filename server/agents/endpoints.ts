@@ -5,6 +5,7 @@ import { planOrder, refusalError } from '../batteries/schedules/commands.ts'
 import type { Needs } from '../batteries/schedules/endpoints.ts'
 import { OptimizeBody } from '../batteries/schedules/schemas.ts'
 import { foresee } from '../control/commands.ts'
+import { windowExample } from '../control/endpoints.ts'
 import { WindowBody } from '../control/schemas.ts'
 import { type Endpoint, endpoint } from '../http/endpoint.ts'
 import { CursorList, cursorList } from '../http/envelope.ts'
@@ -46,16 +47,7 @@ const proposeCurtailment = endpoint({
   body: CurtailmentProposal,
   status: 201,
   returns: Proposal,
-  example: {
-    body: {
-      scope: 'site',
-      limit_mode: 'percent',
-      limit_value: 60,
-      start_at: '2036-06-21T11:00:00Z',
-      end_at: '2036-06-21T13:30:00Z',
-      reason,
-    },
-  },
+  example: { body: { ...windowExample, reason } },
   async handle({ tx, site: { site_id }, caller, body }, { clock }: Needs) {
     const { reason, ...command } = body
     const now = clock.now()

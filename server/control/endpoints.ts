@@ -87,6 +87,14 @@ const rules =
   '`verified_at` of its rows in /curtailment for the progress of the edge. With scope `site`, each ' +
   'plant in service gets a row. A command can only reduce output.'
 
+export const windowExample = {
+  scope: 'site',
+  limit_mode: 'percent',
+  limit_value: 60,
+  start_at: '2036-06-21T11:00:00Z',
+  end_at: '2036-06-21T13:30:00Z',
+} as const
+
 export const curtailWindow = endpoint({
   ...writes,
   method: 'POST',
@@ -98,13 +106,7 @@ export const curtailWindow = endpoint({
   status: 201,
   returns: CurtailmentGroup,
   example: {
-    body: {
-      scope: 'site',
-      limit_mode: 'percent',
-      limit_value: 60,
-      start_at: '2036-06-21T11:00:00Z',
-      end_at: '2036-06-21T13:30:00Z',
-    },
+    body: windowExample,
     answer: groupExample,
   },
   handle: (request, { clock }: Context) => {

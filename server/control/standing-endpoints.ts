@@ -31,6 +31,7 @@ import {
   putDay,
   readDays,
   readPeriods,
+  readPeriodsOf,
   type StandingOrder,
 } from './standing-store.ts'
 
@@ -258,9 +259,8 @@ export const skipStandingOrderDay = endpoint({
       const message = `must be a day from today to ${order.end_date}, the end of the order`
       throw badField('delivery_date', 'out_of_range', message)
     }
-    const periods = await readPeriods(tx, order, delivery_date)
-    const of_day = periods.filter((one) => one.delivery_date === delivery_date)
-    await withdraw(tx, order, of_day, { now, by: by(caller) })
+    const periods = await readPeriodsOf(tx, { ...key, delivery_date })
+    await withdraw(tx, order, periods, { now, by: by(caller) })
     const skipped = { outcome: 'skipped', skipped_by: caller.key_name, planned_at: now } as const
     await putDay(tx, { ...key, delivery_date }, { ...skipped, unpriced_quarter_count: 0 })
     return recordOf(tx, order, { caller, now })

@@ -28,7 +28,7 @@ import {
   type Outcome,
   putDay,
   readDay,
-  readPeriods,
+  readPeriodsOf,
   type StandingOrder,
   type StoredPeriod,
 } from './standing-store.ts'
@@ -98,9 +98,7 @@ async function planDay(
   const plants = await plantsOf(tx, order, now)
   const span = deliveryDay(delivery_date, order.timezone)
   const quarters = plants === null ? [] : await readQuarters(tx, order, { plants, span })
-  const periods = (await readPeriods(tx, order, delivery_date)).filter(
-    (one) => one.delivery_date === delivery_date,
-  )
+  const periods = await readPeriodsOf(tx, key)
   const isFixed = (one: StoredPeriod) => one.is_released || one.start_at <= now
   const fixed = periods.filter(isFixed)
   const refusal = plants === null ? 'no_plant' : await refusalOf(tx, order)

@@ -122,6 +122,11 @@ export const readPeriods = (db: Queries, { site_id, standing_order_id }: OrderKe
     [site_id, standing_order_id, from],
   )
 
+export const readPeriodsOf = async (db: Queries, key: DayKey) =>
+  (await readPeriods(db, key, key.delivery_date)).filter(
+    ({ delivery_date }) => delivery_date === key.delivery_date,
+  )
+
 export async function insertPeriod(
   tx: Transaction,
   key: DayKey,

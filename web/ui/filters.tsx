@@ -1,4 +1,4 @@
-import { SegmentedControl, type SegmentedControlProps, Select } from '@mantine/core'
+import { Input, SegmentedControl, type SegmentedControlProps, Select } from '@mantine/core'
 import { useFilters } from './use-filters.ts'
 
 interface FilterSelectProps {
@@ -36,6 +36,13 @@ export function Choice<Value extends string>({ label, choices, ...rest }: Choice
   const data = (Object.keys(choices) as Value[]).map((value) => ({ value, label: choices[value] }))
   return <SegmentedControl aria-label={label} {...{ data, ...rest }} />
 }
+
+/** A choice in a form, with its label above it. */
+export const ChoiceField = <Value extends string>(props: ChoiceProps<Value>) => (
+  <Input.Wrapper label={props.label} labelElement="div">
+    <Choice fullWidth {...props} />
+  </Input.Wrapper>
+)
 
 interface FilterTabsProps {
   name: string

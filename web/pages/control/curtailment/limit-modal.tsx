@@ -5,7 +5,7 @@ import {
   type CurtailmentSuggestion,
   isCode,
 } from '@heliograph/sdk'
-import { Button, Group, Input, Loader, NativeSelect, Stack, Text } from '@mantine/core'
+import { Button, Group, Loader, NativeSelect, Stack, Text } from '@mantine/core'
 import { type UseFormReturnType, useForm } from '@mantine/form'
 import { useMediaQuery } from '@mantine/hooks'
 import { useEffect, useRef, useState } from 'react'
@@ -15,7 +15,7 @@ import { column, DataTable, numeric, tableOf } from '../../../ui/data-table.tsx'
 import { useDevices } from '../../../ui/devices.tsx'
 import { type Draft, useFormDraft } from '../../../ui/draft.ts'
 import { DateField, NumberField } from '../../../ui/fields.tsx'
-import { Choice } from '../../../ui/filters.tsx'
+import { ChoiceField } from '../../../ui/filters.tsx'
 import { DraftNotice, Modal } from '../../../ui/form.tsx'
 import { formatEnergy, formatMoney, formatNumber, formatPower } from '../../../ui/format.ts'
 import { Muted, Notice, Time } from '../../../ui/page.tsx'
@@ -185,14 +185,11 @@ function AmountFields({ form, rated_kw }: FormProps & { rated_kw: number }) {
   const shared = where === 'site' ? ', shared by rated power' : ''
   return (
     <Group align="flex-start" grow wrap="wrap" preventGrowOverflow={false}>
-      <Input.Wrapper label="Unit" labelElement="div">
-        <Choice
-          fullWidth
-          label="Unit"
-          choices={{ percent: 'Percent', kw: 'kW' }}
-          {...form.getInputProps('limit_mode')}
-        />
-      </Input.Wrapper>
+      <ChoiceField
+        label="Unit"
+        choices={{ percent: 'Percent', kw: 'kW' }}
+        {...form.getInputProps('limit_mode')}
+      />
       <NumberField
         hideControls={false}
         label="Limit"
@@ -216,18 +213,15 @@ function TimeFields({ form }: FormProps) {
   const offered = durations.filter(({ value }) => value !== 'open' || begins === 'now')
   return (
     <>
-      <Input.Wrapper label="Start" labelElement="div">
-        <Choice
-          fullWidth
-          label="Start"
-          choices={{ now: 'Now', later: 'Later' }}
-          {...form.getInputProps('begins')}
-          onChange={(value) => {
-            form.setFieldValue('begins', value)
-            if (value === 'later' && duration === 'open') form.setFieldValue('duration', '60')
-          }}
-        />
-      </Input.Wrapper>
+      <ChoiceField
+        label="Start"
+        choices={{ now: 'Now', later: 'Later' }}
+        {...form.getInputProps('begins')}
+        onChange={(value) => {
+          form.setFieldValue('begins', value)
+          if (value === 'later' && duration === 'open') form.setFieldValue('duration', '60')
+        }}
+      />
       {begins === 'later' && <DateField with_time label="From" {...form.getInputProps('start')} />}
       <NativeSelect label="Duration" data={offered} {...form.getInputProps('duration')} />
       {duration === 'until' && <DateField with_time label="Until" {...form.getInputProps('end')} />}

@@ -1,5 +1,5 @@
 /** Standing orders: limits that are approved once for hours with a low net price. */
-import { Badge, Card, Group, Input, NativeSelect, Text, Title } from '@mantine/core'
+import { Badge, Card, Group, NativeSelect, Text, Title } from '@mantine/core'
 import { useForm } from '@mantine/form'
 import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
@@ -8,7 +8,7 @@ import { useSite } from '../../../queries.ts'
 import { type Column, column, DataTable, numeric, wrapped } from '../../../ui/data-table.tsx'
 import { useDevices } from '../../../ui/devices.tsx'
 import { DateField, NumberField } from '../../../ui/fields.tsx'
-import { Choice } from '../../../ui/filters.tsx'
+import { ChoiceField } from '../../../ui/filters.tsx'
 import { Dialog, WriteButton, withFields } from '../../../ui/form.tsx'
 import {
   formatDate,
@@ -303,14 +303,11 @@ function OrderDialog({ plants, onClose }: OrderDialogProps) {
         {...form.getInputProps('net_price_below')}
       />
       <Group align="flex-start" grow>
-        <Input.Wrapper label="Unit" labelElement="div">
-          <Choice
-            fullWidth
-            label="Unit"
-            choices={{ percent: 'Percent', kw: 'kW' }}
-            {...form.getInputProps('limit_mode')}
-          />
-        </Input.Wrapper>
+        <ChoiceField
+          label="Unit"
+          choices={{ percent: 'Percent', kw: 'kW' }}
+          {...form.getInputProps('limit_mode')}
+        />
         <NumberField
           label="Limit"
           suffix={is_percent ? ' %' : ' kW'}
