@@ -10,18 +10,17 @@ import { type Poll, PolledDevice } from './polled-device.ts'
 
 const identity = { manufacturer: null, model: null, serial_number: null, firmware_version: null }
 
-/** How far apart one is looked for that has long been offline, ms. */
-async function searchesOf(kind: DeviceKind, interval_ms: number): Promise<number[]> {
-  const clock = virtualClock('2026-06-01T10:00:00Z')
-  const asked_ms: number[] = []
-  const device = new PolledDevice<null>({
-    kind,
+type Needs = ConstructorParameters<typeof PolledDevice<null>>[0]
+
+/** An inverter that is polled every 5 s, unless the test says otherwise. */
+const deviceOf = async (
+  clock: ReturnType<typeof virtualClock>,
+  own: Pick<Needs, 'open'> & Partial<Needs>,
+) =>
+  new PolledDevice<null>({
+    kind: 'inverter',
     id: '1',
-    interval_ms,
-    async open() {
-      asked_ms.push(clock.elapsedMs())
-      throw new Error('no answer')
-    },
+    interval_ms: 5000,
     onRead: () => [],
     onEvent: () => {},
     onCommState: () => {},
@@ -30,6 +29,20 @@ async function searchesOf(kind: DeviceKind, interval_ms: number): Promise<number
     stamps: new PlantClock({ clock, stopwatch: clock }),
     stopwatch: clock,
     log: pino({ level: 'silent' }),
+    ...own,
+  })
+
+/** How far apart one is looked for that has long been offline, ms. */
+async function searchesOf(kind: DeviceKind, interval_ms: number): Promise<number[]> {
+  const clock = virtualClock('2026-06-01T10:00:00Z')
+  const asked_ms: number[] = []
+  const device = await deviceOf(clock, {
+    kind,
+    interval_ms,
+    async open() {
+      asked_ms.push(clock.elapsedMs())
+      throw new Error('no answer')
+    },
   })
   for (let elapsed_ms = 0; elapsed_ms < hour_ms; elapsed_ms += interval_ms) {
     device.poll(elapsed_ms)
@@ -44,10 +57,7 @@ test('what a device refuses is logged once for each contact', async () => {
   const lines: { missing: string[] }[] = []
   let missing: readonly string[] = ['A (1)', 'B (2)']
   let is_silent = false
-  const device = new PolledDevice<null>({
-    kind: 'inverter',
-    id: '1',
-    interval_ms: 5000,
+  const device = await deviceOf(clock, {
     open: async () => ({
       identity,
       async read() {
@@ -55,13 +65,6 @@ test('what a device refuses is logged once for each contact', async () => {
         return { values: null, complaints: [], missing }
       },
     }),
-    onRead: () => [],
-    onEvent: () => {},
-    onCommState: () => {},
-    onPoll: () => {},
-    conditions: await Conditions.open('/nonexistent/conditions.json'),
-    stamps: new PlantClock({ clock, stopwatch: clock }),
-    stopwatch: clock,
     log: pino({ level: 'warn' }, { write: (line: string) => void lines.push(JSON.parse(line)) }),
   })
   const poll = async (count: number) => {
@@ -85,10 +88,7 @@ test('what a device refuses is logged once for each contact', async () => {
 test('a reading says how long its poll took, whatever the wall clock does', async () => {
   const clock = virtualClock('2026-06-01T10:00:00Z')
   const polls: Poll[] = []
-  const device = new PolledDevice<null>({
-    kind: 'inverter',
-    id: '1',
-    interval_ms: 5000,
+  const device = await deviceOf(clock, {
     open: async () => ({
       identity,
       async read() {
@@ -100,13 +100,6 @@ test('a reading says how long its poll took, whatever the wall clock does', asyn
       polls.push(poll)
       return []
     },
-    onEvent: () => {},
-    onCommState: () => {},
-    onPoll: () => {},
-    conditions: await Conditions.open('/nonexistent/conditions.json'),
-    stamps: new PlantClock({ clock, stopwatch: clock }),
-    stopwatch: clock,
-    log: pino({ level: 'silent' }),
   })
   device.poll(1000)
   await clock.advance(1000)

@@ -6,7 +6,8 @@
 import type { Database, Queries } from '../server/storage/database.ts'
 import { createSequenceOf } from '../server/storage/site-ids.ts'
 
-const counted: Record<string, string> = {
+/** Tables whose ids the server takes from the counters of a site, and from its sequence. */
+export const counted: Record<string, string> = {
   alerts: 'alert_id',
   work_orders: 'wo_id',
   work_order_items: 'item_id',
@@ -16,7 +17,7 @@ const counted: Record<string, string> = {
   market_assignments: 'assignment_id',
   report_subscriptions: 'sub_id',
 }
-const sequenced: Record<string, string> = {
+export const sequenced: Record<string, string> = {
   events: 'event_id',
   relay_events: 'relay_event_id',
   battery_schedules: 'schedule_id',

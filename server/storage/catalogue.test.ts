@@ -3,6 +3,7 @@ import assert from 'node:assert/strict'
 import { globSync, readFileSync } from 'node:fs'
 import test, { after, before } from 'node:test'
 import { type ReadingKind, readingKinds } from '@heliograph/domain/readings'
+import { counted, sequenced } from '../../test/cluster-fixtures.ts'
 import { type TestDatabase, testDatabase } from '../../test/postgres.ts'
 
 let database: TestDatabase
@@ -109,25 +110,7 @@ test('foreign keys of site tables stay within the site or lead to tables without
 })
 
 /** Columns whose ids the server takes itself (`site-ids.ts`). */
-const taken_ids: Record<string, string> = {
-  alerts: 'alert_id',
-  work_orders: 'wo_id',
-  work_order_items: 'item_id',
-  defects: 'defect_id',
-  gaps: 'gap_id',
-  curtailment_rows: 'row_id',
-  market_assignments: 'assignment_id',
-  report_subscriptions: 'sub_id',
-  events: 'event_id',
-  relay_events: 'relay_event_id',
-  battery_schedules: 'schedule_id',
-  battery_dispatches: 'dispatch_id',
-  battery_control_notes: 'log_id',
-  om_notifications: 'notification_id',
-  forecast_runs: 'run_id',
-  write_audit: 'audit_id',
-  client_audit: 'audit_id',
-}
+const taken_ids: Record<string, string> = { ...counted, ...sequenced, client_audit: 'audit_id' }
 
 test('the server names the ids of the rows that it inserts', () => {
   const sources = globSync(['server/**/*.ts', 'cli/**/*.ts'])
