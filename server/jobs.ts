@@ -6,6 +6,7 @@ import { deleteOldSignIns } from './access/sign-in-lock.ts'
 import { deleteOldProposals } from './agents/proposals.ts'
 import { evaluateEverySite, shareRoundOfAlerts } from './alerts/rounds.ts'
 import { shareBatteryDays, sumBatteryDays } from './batteries/battery-days.ts'
+import { endSchedules } from './batteries/ended-schedules.ts'
 import { shareCurtailedEnergy, sumCurtailedEnergy } from './control/curtailed-energy.ts'
 import { planStandingOrders, shareStandingOrders } from './control/standing-orders.ts'
 import { shareRevenue, updateRevenue } from './earnings/revenue-today.ts'
@@ -24,6 +25,7 @@ import { sendMails } from './mail/send.ts'
 import type { MailSettings } from './mail/settings.ts'
 import { openMailer } from './mail/transport.ts'
 import { fetchPrices, type PriceSettings } from './markets/fetch.ts'
+import { watchHealth } from './overview/sites/health-watch.ts'
 import { templates } from './reports/catalog.ts'
 import { makeReports } from './reports/making.ts'
 import { planReports } from './reports/planning.ts'
@@ -52,7 +54,7 @@ export interface JobSettings extends RetentionSettings {
   backups: (BackupOrder & Pick<BackupSchedule, 'hour'>) | null
 }
 
-/** Deletes what is older than its retention. */
+/** For work that needs the database and the time. */
 const byNow = (work: (db: Database, now: Date) => Promise<void>) => {
   return ({ db, clock }: JobContext) => work(db, clock.now())
 }
@@ -179,6 +181,18 @@ export const createJobTable = (settings: JobSettings): readonly Job[] => {
         sumBatteryDays(context.db, daysOf('sum_battery_days_again', context, battery_days_again)),
       share: (context) =>
         shareBatteryDays(context.db, daysOf('sum_battery_days_again', context, battery_days_again)),
+    },
+    {
+      name: 'end_schedules',
+      schedule: '20 * * * *',
+      seconds_max: 600,
+      run: byNow(endSchedules),
+    },
+    {
+      name: 'watch_health',
+      schedule: '* * * * *',
+      seconds_max: 600,
+      run: byNow((db, now) => watchHealth(prepared(db), now)),
     },
     {
       name: 'update_revenue',

@@ -3,6 +3,8 @@
 import assert from 'node:assert/strict'
 import test, { after, before, beforeEach } from 'node:test'
 import { hour_ms } from '@heliograph/domain/durations'
+import { publishDeviations } from '../server/alerts/schedule-deviations.ts'
+import { endSchedules } from '../server/batteries/ended-schedules.ts'
 import { addPrices } from '../server/batteries/fixtures/schedule-site.ts'
 import type { Reply } from './curtailment-plant.ts'
 import {
@@ -385,4 +387,35 @@ test('a command repeated with its key is done once', async () => {
   const replayed = await post(path, undefined, 'b')
   assert.deepEqual([replayed.status, replayed.text], [200, approved.text])
   assert.equal((await get(schedule_id)).version, 2)
+})
+
+test('the deviation from an approved schedule and its end are published, once each', async () => {
+  const { schedule_id } = await propose()
+  await approve(schedule_id)
+  const tomorrows = await propose({ target_date: tomorrow })
+  await approve(tomorrows.schedule_id)
+  const alert = { code: 'dispatch_deviation', bess_id: 1 }
+  const changes = [
+    { kind: 'raised', alert },
+    { kind: 'worsened', alert },
+    { kind: 'raised', alert: { ...alert, code: 'battery_alarm' } },
+    { kind: 'raised', alert: { ...alert, bess_id: 2 } },
+  ]
+  const round = { site: { site_id }, now: new Date(noon), changes }
+  await plant.db.transaction((tx) => publishDeviations(tx, round as never))
+  await endSchedules(plant.db, new Date(noon))
+  const midnight = new Date(tomorrow)
+  await endSchedules(plant.db, midnight)
+  await endSchedules(plant.db, midnight)
+  const events = await plant.db.query<Answer>(
+    `select type, subject, record from published_events
+     where type in ('schedule.deviated', 'schedule.ended') order by event_id`,
+  )
+  assert.deepEqual(
+    events.map(({ type, subject, record }) => [type, subject, record.status]),
+    [
+      ['schedule.deviated', `schedule/${schedule_id}`, 'approved'],
+      ['schedule.ended', `schedule/${schedule_id}`, 'failed'],
+    ],
+  )
 })

@@ -8,6 +8,7 @@ import { Compile } from 'typebox/compile'
 import { shareRoundOfAlerts } from '../server/alerts/rounds.ts'
 import {
   addKey,
+  addReading,
   noon as noon_at,
   type ServedSite,
   servedSite,
@@ -15,6 +16,7 @@ import {
 import { round_channel } from '../server/jobs/site-rounds.ts'
 import { ingestInto } from '../server/link/ingest.ts'
 import { recordHello, recordOffline } from '../server/link/presence.ts'
+import { watchHealth } from '../server/overview/sites/health-watch.ts'
 import { eventCatalogue } from '../server/push/catalogue.ts'
 import { silent } from './postgres.ts'
 
@@ -228,4 +230,28 @@ test('a serious event of an edge makes its alert at once, on a server that share
   const raised = (await news()).filter(({ type }) => type === 'alert.raised')
   assert.ok(raised.some(({ record }) => record.code === 'permit_exceeded'))
   assert.ok(raised.every(({ record }) => record.lost_amount === null))
+})
+
+test('the health of a site, when it changes', async () => {
+  const healthOf = async () => {
+    const { health_status, health_reasons } = (await served.get('/overview')).body.site
+    return { health_status, health_reasons }
+  }
+  const measured_at = noon_at.toISOString()
+  for (const logger_id of [1, 2]) await addReading(db, 'logger', { logger_id, measured_at })
+  const before_health = await healthOf()
+  await watchHealth(db, noon_at)
+  await watchHealth(db, noon_at)
+  assert.deepEqual(await news(), [])
+  const later = new Date(noon + 2 * hour_ms)
+  await watchHealth(db, later)
+  await watchHealth(db, later)
+  served.clock.set(later)
+  const [changed, ...more] = await news()
+  assert.deepEqual(named([changed, ...more]), ['site.health_changed site/demo'])
+  const after_health = await healthOf()
+  assert.notDeepEqual(after_health, before_health)
+  const { name, previous_health_status, ...health } = changed.record
+  assert.deepEqual(health, after_health)
+  assert.equal(previous_health_status, before_health.health_status)
 })

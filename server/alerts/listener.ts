@@ -1,5 +1,5 @@
 /** The interface of what reacts to alerts: mails and notifications. */
-import type { Queries } from '../storage/database.ts'
+import type { Transaction } from '../storage/database.ts'
 import type { SourceContext } from './finding.ts'
 import type { StoredAlert } from './record.ts'
 import type { AlertSettings } from './settings.ts'
@@ -30,4 +30,4 @@ export interface ListedListener {
  * listener throws, its own writes are rolled back and the error is logged; the next round calls it
  * again with the same alerts in `open`.
  */
-type AlertListener = (db: Queries, round: FinishedRound) => Promise<void>
+type AlertListener = (tx: Transaction, round: FinishedRound) => Promise<void>

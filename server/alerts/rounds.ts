@@ -4,11 +4,13 @@ import { notifyCritical } from './critical-notices.ts'
 import { evaluateAlerts, type RoundParts, shareAlerts } from './evaluate.ts'
 import type { ListedListener } from './listener.ts'
 import { mailAlerts } from './mail-alerts.ts'
+import { publishDeviations } from './schedule-deviations.ts'
 
 /** In the order in which they are called. */
 export const alertListeners: readonly ListedListener[] = [
   { name: 'mail', handle: mailAlerts },
   { name: 'notifications', handle: notifyCritical },
+  { name: 'schedules', handle: publishDeviations },
 ]
 
 const partsOf = ({ db, log }: { db: Database; log: Log }): RoundParts => ({

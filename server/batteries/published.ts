@@ -6,7 +6,7 @@ import type { Schedule } from './schedules.ts'
 export const publishSchedule = (
   tx: Transaction,
   { site_id, now: at }: { site_id: string; now: Date },
-  verb: 'proposed' | 'revised' | 'approved' | 'rejected' | 'started',
+  verb: 'proposed' | 'revised' | 'approved' | 'rejected' | 'started' | 'deviated' | 'ended',
   record: Schedule,
 ): void =>
   publish(tx, {

@@ -10,6 +10,7 @@ import type { DocumentedEvent } from '../http/openapi-webhooks.ts'
 import { Named, Nullable } from '../http/params.ts'
 import { CommunicationState } from '../link/published.ts'
 import { PublishedPrices } from '../markets/published.ts'
+import { SiteHealth } from '../overview/sites/health-watch.ts'
 import { ReportRun } from '../reports/run.ts'
 import { Gap } from '../telemetry/gaps/gap.ts'
 import { Defect } from '../work/defects/schemas.ts'
@@ -34,6 +35,11 @@ const records: Readonly<Record<EventType, readonly [summary: string, record: TOb
   'schedule.approved': ['A schedule was approved', Schedule],
   'schedule.rejected': ['A schedule was rejected', Schedule],
   'schedule.started': ['The edge reported on an approved schedule for the first time', Schedule],
+  'schedule.deviated': [
+    'A unit deviates from its approved schedule: its alert was raised or reopened',
+    Schedule,
+  ],
+  'schedule.ended': ['The day of an approved schedule is over', Schedule],
   'proposal.made': ['An agent proposed a command, which a person decides', ProposalMade],
   'work_order.created': ['A work order was created', WholeWorkOrder],
   'work_order.changed': ['A work order or an item of its checklist was changed', WholeWorkOrder],
@@ -46,6 +52,7 @@ const records: Readonly<Record<EventType, readonly [summary: string, record: TOb
   'device.online': ['A device answers its edge again', CommunicationState],
   'edge.offline': ['The connection of an edge has ended', CommunicationState],
   'edge.online': ['An edge is connected again', CommunicationState],
+  'site.health_changed': ['The health of a site has changed', SiteHealth],
   'report.ready': ['A report was made', ReportRun],
   'price.published': ['Day-ahead prices of a market were published or changed', PublishedPrices],
   'forecast.issued': ['A forecast of production was issued for a day', IssuedForecast],

@@ -1,19 +1,16 @@
 /** The sites of each client, cached for some seconds so that listing them costs no query. */
-import { setImmediate } from 'node:timers/promises'
 import { cached } from '@heliograph/domain/cached'
 import { localDate } from '@heliograph/domain/local-day'
-import { type AlertCounts, noAlerts, readAlertCounts } from '../../alerts/counts.ts'
+import type { AlertCounts } from '../../alerts/counts.ts'
 import { mayRead } from '../../http/authorize.ts'
 import type { Context } from '../../http/context.ts'
 import type { Caller } from '../../http/endpoint.ts'
 import { cursorList } from '../../http/envelope.ts'
 import { JsonText } from '../../http/json-text.ts'
-import { siteHealth } from '../../plant/health.ts'
 import { Site } from '../../plant/site.ts'
-import { isNight, type Situation, situationOf } from '../../plant/situation.ts'
-import { readVitals, type SiteVitals } from '../../plant/vitals.ts'
 import { served } from '../../storage/records.ts'
 import { snapshotsOf } from '../../telemetry/snapshots.ts'
+import { type Examined, examineSites, inTurns } from './health.ts'
 import { pageOfSites, type SitesPage } from './pages.ts'
 import { type DateIn, type Metrics, metricsOf, statusFor, totalsFor } from './status.ts'
 import { type SiteRow, sitesOfClient } from './store.ts'
@@ -30,35 +27,11 @@ interface Summary {
 
 const snapshots = snapshotsOf(readSummaries, { fresh_ms: 1000, oldest_ms: 5000 })
 
-/** Sites that are computed before other requests have a turn: some milliseconds of work. */
-const sites_per_turn = 50
-
 async function readSummaries(client_id: number, now: Date, { db }: Context): Promise<Summary[]> {
   const rows = await sitesOfClient(db, client_id)
-  const situations = await inTurns(rows, (row) => situationOf(row, now))
-  const site_ids = rows.map(({ site_id }) => site_id)
-  const day_site_ids = site_ids.filter((_, nth) => !isNight(situations[nth]!))
-  const [vitals, counts] = await Promise.all([
-    readVitals(db, { site_ids, day_site_ids }, now),
-    readAlertCounts(db, site_ids),
-  ])
+  const examined = await examineSites(db, rows, now)
   const dateIn = cached((timezone: string) => localDate(now.getTime(), timezone))
-  return inTurns(rows, (row, nth) => {
-    const alerts = counts.get(row.site_id) ?? noAlerts
-    return summaryOf(row, { vitals: vitals.get(row.site_id), alerts }, situations[nth]!, dateIn)
-  })
-}
-
-async function inTurns<Row, Of>(
-  rows: readonly Row[],
-  of: (row: Row, nth: number) => Of,
-): Promise<Of[]> {
-  const done: Of[] = []
-  for (const [nth, row] of rows.entries()) {
-    if (nth % sites_per_turn === sites_per_turn - 1) await setImmediate()
-    done.push(of(row, nth))
-  }
-  return done
+  return inTurns(rows, (row, nth) => summaryOf(row, examined[nth]!, dateIn))
 }
 
 // A changed key is a new caller, and a new snapshot makes new texts.
@@ -143,14 +116,12 @@ function forCaller({ site, alerts }: Summary, caller: Caller): Site {
 
 function summaryOf(
   row: SiteRow,
-  known: { vitals: SiteVitals | undefined; alerts: AlertCounts },
-  situation: Situation,
+  { situation, vitals, alerts, health }: Examined,
   dateIn: DateIn,
 ): Summary {
-  const { vitals = { loggers: [], inverters: [] }, alerts } = known
   const { status: _, ...site } = served(Site, {
     ...row,
-    ...siteHealth({ ...vitals, alerts }, situation),
+    ...health,
     commissioning_safe_mode: row.safe_mode_since_at !== null,
     last_data_at: latest(vitals.loggers.map(({ data_at }) => data_at)),
     simulated: row.simulated ?? false,
