@@ -414,8 +414,10 @@ export class Judge {
   #counted_w(ledger: Ledger): number {
     const { device, level_w, excess_since_ms, silent_since_ms, over_since_ms } = ledger
     const { answer_ms, trouble_ms, ignoring_ms } = this.#allowances
-    // What sleeps delivers nothing. Here it wakes without a dawn: the edge sees that afterwards.
-    if (this.#world.is_dark && device.is('silent')) ledger.asleep_ms = this.#alive_ms
+    // A sleeping inverter delivers nothing, under permits and orders alike, from when the clocks
+    // agreed once: one tick is enough for the edge. Here inverters wake without a dawn, which the
+    // edge sees afterwards. edge/control/night.test.ts proves that it comes down before a real one.
+    if (this.#world.may_be_dark && device.is('silent')) ledger.asleep_ms = this.#alive_ms
     if (this.#alive_ms - ledger.asleep_ms <= trouble_ms) return 0
     // It may be back within the second that is being judged.
     const since_ms = device.is('silent') ? silent_since_ms : null

@@ -51,6 +51,8 @@ const mended: [edge: EdgeName, episode: number, what: string][] = [
   ['controller', 3_448_375_788, 'full power that is rounded after it was read back as before'],
   ['outside', 2_450_377_833, 'a command that comes through during a slow read'],
   ['outside', 1_051_357_767, 'a ceiling that falls before a rounded limit is read back'],
+  ['controller', 3_860_457_642, 'a clock that jumps a second after it was confirmed, at night'],
+  ['outside', 3_860_457_642, 'a raise in the part of a sleeping inverter in an order'],
   ['outside', 2_216_348_579, 'a clock that jumps before the server was asked'],
 ]
 for (const [edge, episode, what] of mended) {

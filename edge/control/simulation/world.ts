@@ -32,6 +32,8 @@ const night_worlds = 1 / 6
 const midnight_ms = Date.parse('2026-06-01T22:45:00Z')
 /** About midnight the sun is below the horizon by any clock that is off by less. */
 const night_ms = 2.5 * 3_600_000
+/** Clocks that are no further apart confirm each other. */
+const agreement_ms = 60_000
 
 export interface WorldPlant {
   logger_id: number
@@ -87,9 +89,9 @@ export class World {
   down_until_ms = 0
   #wall_offset_ms = 0
   #server_offset_ms = 0
-  /** The server and the wall clock agreed since the edge was last started. */
-  #is_wall_confirmed = false
+  /** Seconds in a row in which the server and the wall clock agreed; the most since a start. */
   #agreed_steps = 0
+  #most_agreed_steps = 0
   #step = 0
   #groups = 0
 
@@ -120,10 +122,15 @@ export class World {
     return (this.is_night ? midnight_ms : epoch_ms) + this.now_ms
   }
 
-  /** Dark by each clock, the wall clock confirmed since the start, nothing wrong with a device. */
-  get is_dark(): boolean {
+  /** Dark by each clock: the edge may know it, as the clocks agreed for a tick since the start. */
+  get may_be_dark(): boolean {
     const is_dark = this.is_night && !this.is_calm && Math.abs(this.#wall_offset_ms) < night_ms
-    return is_dark && this.#is_wall_confirmed
+    return is_dark && this.#most_agreed_steps > 0
+  }
+
+  /** The edge has to know it: it compares the clocks at a tick after the server answered. */
+  get is_dark(): boolean {
+    return this.may_be_dark && this.#most_agreed_steps >= 3
   }
 
   /** By night, and in one world of five, the server has its own clock, which may be wrong. */
@@ -268,13 +275,13 @@ export class World {
     const { chance } = this
     if (this.#happens('crash') && !this.is_down) {
       this.down_until_ms = this.now_ms + chance.between(0, 30) * tick_ms
-      this.#is_wall_confirmed = false
+      this.#agreed_steps = 0
+      this.#most_agreed_steps = 0
     }
     if (this.#happens('jump')) this.#jump()
-    const agrees = !this.is_down && this.is_linked && this.#wall_offset_ms === 0
-    this.#agreed_steps = agrees ? this.#agreed_steps + 1 : 0
-    // The edge compares the clocks at a tick of its own after the server answered.
-    if (this.#agreed_steps >= 3) this.#is_wall_confirmed = true
+    const is_apart = Math.abs(this.#wall_offset_ms) > agreement_ms
+    this.#agreed_steps = this.is_down || !this.is_linked || is_apart ? 0 : this.#agreed_steps + 1
+    this.#most_agreed_steps = Math.max(this.#most_agreed_steps, this.#agreed_steps)
     if (this.#happens('permit')) {
       this.permit_w = this.#drawPermits(0.15)
       if (this.site_w !== null) this.site_w = this.#drawSite()
