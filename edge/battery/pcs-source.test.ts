@@ -53,6 +53,14 @@ function told(power: PcsSource, power_w: number, now_ms: number): void {
   power.done(power_w, now_ms, true)
 }
 
+test('it needs its latency and its ramp to come down', () => {
+  const slow = controlOf({ applies_within_ms: 20_000, ramp_ms: 30_000 })
+  const [own, quick] = [pcsAt(40, {}, slow), pcsAt(40)].map(({ source }) => source)
+  assert.equal(pcsAt(40, {}, slow).comes_down_ms, 22_000 + own!.ramp_ms)
+  assert.equal(pcsAt(40).comes_down_ms, 15_000 + quick!.ramp_ms)
+  assert.equal(unreadPcs().comes_down_ms, 0)
+})
+
 test('it counts with its setpoint, and charging with nothing', () => {
   assert.equal(pcsAt(40).worst_w(0), 40)
   assert.equal(pcsAt(-40).worst_w(0), 0)

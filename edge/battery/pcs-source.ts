@@ -121,9 +121,9 @@ export class PcsSource {
     return ceiling(this.source, 'export')
   }
 
-  /** How long after a lower setpoint in its register its power may be above that. */
+  /** How long after a lower setpoint was sent its power may be above that. */
   get comes_down_ms(): number {
-    return this.#state ? this.source.ramp_ms : 0
+    return this.#state ? this.source.latency_ms + this.source.ramp_ms : 0
   }
 
   /** It was read, or has been waited for. */

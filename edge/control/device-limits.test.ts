@@ -46,7 +46,7 @@ test('the core goes by site.yaml, and after a contact by what the device says of
   one.reads(0, 40)
   const { keeps_limit, smallest_limit_w, tolerance_w, latency_ms, ramp_ms } = one.limits.source
   assert.deepEqual([keeps_limit, smallest_limit_w, tolerance_w], [true, 10, 5])
-  assert.deepEqual([latency_ms, ramp_ms, one.limits.comes_down_ms], [10_000, 28_000, 36_000])
+  assert.deepEqual([latency_ms, ramp_ms, one.limits.comes_down_ms], [10_000, 28_000, 38_000])
   assert.equal(one.limits.stays, true)
   one.reads(1000, 40, { revert: { in_ms: 60_000, to_w: 90 } })
   assert.equal(one.limits.stays, false)

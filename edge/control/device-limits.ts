@@ -180,10 +180,10 @@ export class DeviceLimits {
     return command !== null && !this.is_proven && now_ms - command.at_ms < latency_ms
   }
 
-  /** How long after a lower limit was written its power may be above that. */
+  /** How long after a lower limit was sent its power may be above that. */
   get comes_down_ms(): number {
-    const { was_read, settle_ms, ramp_ms } = this.source
-    return was_read ? settle_ms + ramp_ms : 0
+    const { was_read, latency_ms, ramp_ms } = this.source
+    return was_read ? latency_ms + ramp_ms : 0
   }
 
   /** Its limit holds also while it is not heard of, whatever becomes of its power. */
