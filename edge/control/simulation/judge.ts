@@ -70,8 +70,10 @@ interface Ledger {
   unread_w: number | null
   /** By the world's time: when it was last set by us. */
   set_ms: number
-  /** When it was last read, and when its last way down was first read. */
+  /** When it was last read, and when it was read again after it had turned stale. */
   read_ms: number
+  found_ms: number
+  /** When its last way down was first read. */
   lower_read_ms: number
   /** What it made of a limit could be known by nobody. */
   is_unsure: boolean
@@ -128,6 +130,7 @@ export class Judge {
         unread_w: device.allowed_w < device.build.static_w ? device.allowed_w : null,
         set_ms: 0,
         read_ms: 0,
+        found_ms: Number.NEGATIVE_INFINITY,
         lower_read_ms: 0,
         is_unsure: false,
         small_lowers: 0,
@@ -187,6 +190,7 @@ export class Judge {
     ledger.heard_ms ??= this.#alive_ms
     const { now_ms } = this.#world
     if (ledger.lowered_ms > ledger.read_ms) ledger.lower_read_ms = now_ms
+    if (now_ms - ledger.read_ms > fresh_ms) ledger.found_ms = now_ms
     ledger.read_ms = now_ms
     this.#readCeiling(ledger)
     if (!ledger.is_excess_seen) {
@@ -382,8 +386,9 @@ export class Judge {
     // In a shadow nobody can measure that it could deliver more. A limit is read in whole watts.
     const over_w = this.#world.powerOf(device) - 0.02 * device.build.rated_w
     // One that comes down as fast as it can does not ignore its limit, and as long as it may be on
-    // its way nobody can tell. A restart knows nothing of that.
-    const lowered_ms = Math.max(ledger.lowered_ms, this.#started_ms) + poll_ms
+    // its way nobody can tell. A restart knows nothing of that, and while it could not be read
+    // another may have raised and lowered it: it may come down from its ceiling then.
+    const lowered_ms = Math.max(ledger.lowered_ms, ledger.found_ms, this.#started_ms) + poll_ms
     const may_ramp = this.#world.now_ms < lowered_ms + (traitsOf(device).ramp_ms ?? assumed_ramp_ms)
     const is_over = over_w > device.lets_w + 1 && !may_ramp
     const is_seen = !device.is('silent') && !device.is('lossy') && !device.is('nonsense')

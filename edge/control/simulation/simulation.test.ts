@@ -49,6 +49,7 @@ const mended: [edge: EdgeName, episode: number, what: string][] = [
   ['controller', 3_372_684_564, 'more power than the ceiling, by a device that applies late'],
   ['controller', 2_862_940_097, 'a command that is rounded after another lowered the device'],
   ['controller', 3_448_375_788, 'full power that is rounded after it was read back as before'],
+  ['controller', 2_743_209_423, 'a device that ignores its limit once it can be read again'],
   ['outside', 2_450_377_833, 'a command that comes through during a slow read'],
   ['outside', 1_051_357_767, 'a ceiling that falls before a rounded limit is read back'],
   ['controller', 3_860_457_642, 'a clock that jumps a second after it was confirmed, at night'],
