@@ -24,7 +24,8 @@ const unknown = ascii('null')
  * the old generation: it caused a full garbage collection at every tenth text.
  */
 let spare: Buffer<ArrayBuffer> | null = null
-const spare_bytes_max = 16 * 2 ** 20
+/** 10,000 rows of an inverter take 12 MB. */
+const spare_bytes_max = 20 * 2 ** 20
 
 export function asciiText(): AsciiText {
   let bytes = spare ?? Buffer.allocUnsafeSlow(number_bytes_max)
@@ -33,7 +34,7 @@ export function asciiText(): AsciiText {
 
   function reserve(more: number): void {
     if (end + more <= bytes.length) return
-    const wider = Buffer.allocUnsafeSlow(2 * (end + more))
+    const wider = Buffer.allocUnsafeSlow(Math.ceil(1.5 * (end + more)))
     bytes.copy(wider, 0, 0, end)
     bytes = wider
   }

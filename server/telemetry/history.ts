@@ -5,6 +5,7 @@
 import type { Channel } from '@heliograph/domain/node'
 import { type ColumnType, type ReadingKind, readingKinds } from '@heliograph/domain/readings'
 import type { TObject } from 'typebox'
+import { type AsciiText, asciiText } from '../http/ascii-text.ts'
 import type { Context } from '../http/context.ts'
 import { Series } from '../http/envelope.ts'
 import type { ExportItem, ExportItems } from '../http/export-items.ts'
@@ -16,7 +17,7 @@ import { default_hours, type SeriesWindow, seriesMeta } from '../http/time-windo
 import { rowsWindow } from '../http/windows.ts'
 import type { Queries } from '../storage/database.ts'
 import { readingsIn, type StoredReading } from './blocks/store.ts'
-import { itemsText } from './item-text.ts'
+import { addItems } from './item-text.ts'
 import { byColumn, partOf, type ReadingColumns } from './reading-columns.ts'
 import { isCompact } from './rows.ts'
 import {
@@ -249,14 +250,14 @@ export async function readHistory(
   const returned = parts.reduce((sum, part) => sum + part.count, 0)
   const items = itemOf
     ? parts.flatMap((part) => itemsOf(kind, request, part, itemOf).map(jsonOf)).join(',')
-    : itemsText('json', parts, valuesOf(kind)).subarray(1)
+    : (text: AsciiText) => addItems(text, 'json', parts, valuesOf(kind))
   const timeOf = (at_ms: number | undefined) => (at_ms === undefined ? null : new Date(at_ms))
   const span = { site_id, device_id, ...spanOf(window) }
   return seriesText(
     db,
     { site_id, device_id, window, kind },
     {
-      count: returned < limit ? returned : await countReadings(db, kind, span),
+      count: returned < limit ? returned : countReadings(db, kind, span),
       items,
       returned,
       first_at: timeOf(parts[0]?.times_ms[0]),
@@ -316,6 +317,7 @@ export async function countReadings(
      WHERE site_id = $1 AND ${keys[0]} = $2 AND measured_at >= $3 AND measured_at < $4`,
     [span.site_id, span.device_id, instant(Math.max(span.from_ms, since_ms)), instant(span.to_ms)],
   )
+  if (span.from_ms >= since_ms) return rows!.count
   const past = { ...span, to_ms: Math.min(span.to_ms, since_ms) }
   const counting = { columns: [], countOf: () => 1, of_block: 'b.reading_count', value: null }
   return rows!.count + (await countPacked(db, kind, past, counting))
@@ -331,39 +333,45 @@ interface Returned {
 
 export interface HistoryPage {
   returned: number
-  /** JSON text, separated by commas. */
-  items: string | Buffer | null
+  /** JSON text, separated by commas, or what adds it. */
+  items: string | ((text: AsciiText) => void)
   first_at: Date | string | null
   last_at: Date | string | null
   /** A part of a single instant: no later or earlier window would return the rest. */
   is_cut?: boolean
 }
 
+interface CountedPage extends HistoryPage {
+  /** Readings of the window. */
+  count: number | Promise<number>
+}
+
 /** The text of a `ReadingSeries`. */
 export async function seriesText(
   db: Queries,
-  of: Returned,
-  { items, count, returned, first_at, last_at, is_cut }: HistoryPage & { count: number },
+  { device_id, window, ...of }: Returned,
+  { items, returned, first_at, last_at, is_cut, ...page }: CountedPage,
 ): Promise<JsonText> {
   const timeOf = (at: Date | string | null) =>
     is_cut || at === null ? null : new Date(at).toISOString()
-  const meta = seriesMeta(of.window, {
+  const [count, resolution_s] = await Promise.all([
+    page.count,
+    resolutionOf(db, { ...of, device_ids: [device_id] }, first_at, last_at),
+  ])
+  const meta = seriesMeta(window, {
     // Readings may arrive or be dropped between the two statements.
     count: Math.max(count, returned),
     returned,
     first_time: timeOf(first_at),
     last_time: timeOf(last_at),
   })
-  const { device_id, ...asked } = of
-  const resolution_s = await resolutionOf(
-    db,
-    { ...asked, device_ids: [device_id] },
-    first_at,
-    last_at,
-  )
   const [head, tail] = ['{"data":[', `],"meta":${JSON.stringify({ ...meta, resolution_s })}}`]
-  if (!Buffer.isBuffer(items)) return new JsonText(head + (items ?? '') + tail)
-  return new JsonText(Buffer.concat([Buffer.from(head), items, Buffer.from(tail)]))
+  if (typeof items === 'string') return new JsonText(head + items + tail)
+  const text = asciiText()
+  text.addText(head)
+  items(text)
+  text.addText(tail)
+  return new JsonText(text.take())
 }
 
 /** The coarsest resolution of the readings of devices between two items, else null. */
@@ -432,7 +440,11 @@ export async function exportHistory(
     },
     ...(!itemOf && {
       async *text({ format, columns: [, ...names] }, queries) {
-        for await (const part of partsOf(queries)) yield itemsText(format, [part], names)
+        for await (const part of partsOf(queries)) {
+          const text = asciiText()
+          addItems(text, format, [part], names)
+          yield text.take()
+        }
       },
     }),
   }

@@ -127,9 +127,9 @@ interface Walk extends ReadingSpan {
 const rows_at_once = 2000
 const blocks_at_once = 12
 
-/** Always more than the ranges of strings of an instant. */
+/** Always more than the ranges of strings of an instant. A page is read at once. */
 function sizesOf(kind: ReadingKind, { most }: Walk) {
-  const rows = keysOf(kind)[1] ? rows_at_once : Math.min(rows_at_once, (most ?? rows_at_once) + 1)
+  const rows = keysOf(kind)[1] || most === undefined ? rows_at_once : most + 1
   const is_short = (most !== undefined && most < 100) || isLarge(kind)
   return { rows, blocks: is_short ? 1 : blocks_at_once }
 }
