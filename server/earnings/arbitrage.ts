@@ -13,8 +13,8 @@ import { commonCurrency } from '../contracts/ledger.ts'
 import { converted, type Micro, majorUnits, worth } from '../contracts/money.ts'
 import { microAt, type QuarterPrices, readQuarterPrices } from '../contracts/quarter-prices.ts'
 import { midnights } from '../contracts/terms.ts'
+import { siteFacts } from '../plant/site-facts.ts'
 import type { Queries } from '../storage/database.ts'
-import { readSiteTerms } from './store.ts'
 
 export const arbitrageReasons = [
   'no_battery',
@@ -70,7 +70,7 @@ interface ArbitrageMetrics {
 /** Battery revenue by the prices, contracts and exchange rates known now. */
 export async function readArbitrage(db: Queries, query: ArbitrageQuery): Promise<Arbitrage> {
   const { site_id, from_ms, to_ms, now_ms } = query
-  const site = await readSiteTerms(db, site_id)
+  const site = await siteFacts(db, site_id)
   const span = { from_ms, to_ms: Math.max(from_ms, Math.min(to_ms, now_ms)) }
   const units = await readBatteryDays(db, {
     site_id,

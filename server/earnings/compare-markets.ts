@@ -9,9 +9,10 @@ import { readPlantHours } from '../contracts/plant-quarters.ts'
 import { midnights } from '../contracts/terms.ts'
 import { ApiError, badField } from '../http/errors.ts'
 import { type Market, readMarket, readMarkets, readPrices } from '../markets/price-store.ts'
+import { siteFacts } from '../plant/site-facts.ts'
 import type { Queries } from '../storage/database.ts'
 import type { Comparison, MarketStay } from './cross-border.ts'
-import { readLoggers, readSiteTerms } from './store.ts'
+import { readLoggers } from './store.ts'
 
 export interface Pair {
   base: Market
@@ -46,7 +47,7 @@ async function requireMarket(db: Queries, market_code: string): Promise<Market> 
 }
 
 async function marketOfCountry(db: Queries, site_id: string): Promise<string> {
-  const { country_code } = await readSiteTerms(db, site_id)
+  const { country_code } = await siteFacts(db, site_id)
   const markets = await readMarkets(db)
   const [only, ...others] = markets.filter(
     ({ country_codes, auction }) => auction !== 'exaa' && country_codes.includes(country_code!),

@@ -6,24 +6,8 @@ import {
   readLedger,
 } from '../contracts/ledger.ts'
 import { readSoldSteps } from '../forecasts/sold-steps.ts'
+import { siteFacts } from '../plant/site-facts.ts'
 import type { Queries } from '../storage/database.ts'
-
-/** Facts of the announced inventory; currency and country are null until there is one. */
-interface SiteTerms {
-  currency: string | null
-  country_code: string | null
-  timezone: string
-}
-
-export async function readSiteTerms(db: Queries, site_id: string): Promise<SiteTerms> {
-  const [row] = await db.query<SiteTerms>(
-    `SELECT inventory->>'currency' AS currency, inventory->>'country_code' AS country_code,
-       coalesce(inventory->>'timezone', 'UTC') AS timezone
-     FROM sites WHERE site_id = $1`,
-    [site_id],
-  )
-  return row!
-}
 
 interface Logger {
   logger_id: number
@@ -45,7 +29,7 @@ export async function readEarnings(
   db: Queries,
   query: Omit<LedgerQuery, 'site_currency' | 'readScheduled'>,
 ): Promise<Ledger> {
-  const { currency } = await readSiteTerms(db, query.site_id)
+  const { currency } = await siteFacts(db, query.site_id)
   const readScheduled = forecastAtGateClosure(db, query)
   return readLedger(db, { ...query, site_currency: currency, readScheduled })
 }

@@ -11,14 +11,24 @@ export const announcedSite = (columns: string) =>
 export const edge_seen_at =
   '(SELECT max(e.last_seen_at) FROM edges e WHERE e.site_id = s.site_id) AS edge_seen_at'
 
+/** Without an announced site file, the time zone is UTC and all other facts of the file are null. */
+export interface AnnouncedFacts extends SiteFacts {
+  name: string
+  currency: string | null
+  country_code: string | null
+  export_plan_limit_kw: number | null
+}
+
+const announced = `timezone text, latitude float8, longitude float8, poll jsonb, currency text,
+  country_code text, export_plan_limit_kw float8`
+
 /** @throws ApiError not_found */
-export async function siteFacts(db: Queries, site_id: string): Promise<SiteFacts> {
-  const [facts] = await db.query<SiteFacts>(
-    `SELECT coalesce(site.timezone, 'UTC') AS timezone, site.latitude, site.longitude,
-            ${siteElevation('s')} AS elevation_m, site.poll,
-            ${edge_seen_at}
-     FROM sites s,
-       ${announcedSite('timezone text, latitude float8, longitude float8, poll jsonb')}
+export async function siteFacts(db: Queries, site_id: string): Promise<AnnouncedFacts> {
+  const [facts] = await db.query<AnnouncedFacts>(
+    `SELECT s.name, coalesce(site.timezone, 'UTC') AS timezone, site.latitude, site.longitude,
+            ${siteElevation('s')} AS elevation_m, site.poll, site.currency, site.country_code,
+            site.export_plan_limit_kw, ${edge_seen_at}
+     FROM sites s, ${announcedSite(announced)}
      WHERE s.site_id = $1`,
     [site_id],
   )

@@ -6,7 +6,8 @@ import type { Scope } from '../http/endpoint.ts'
 import type { JobContext } from '../jobs/job.ts'
 import { queueMail } from '../mail/outbox.ts'
 import { askRecipients, confirmedRecipients } from '../mail/recipients.ts'
-import type { Database, Queries } from '../storage/database.ts'
+import { siteFacts } from '../plant/site-facts.ts'
+import type { Database } from '../storage/database.ts'
 import { notify } from '../work/notifications.ts'
 import { type Catalog, checkParameters, findTemplate, type Parameters } from './catalog.ts'
 import type { ReportDocument } from './document.ts'
@@ -31,7 +32,6 @@ import {
 import {
   type ReportOrder,
   type ReportPart,
-  type ReportSite,
   type ReportTemplate,
   scopesOfParts,
 } from './template.ts'
@@ -146,7 +146,7 @@ async function make(
   const shown = template.parts.filter(isShown)
   const omitted = template.parts.filter((part) => !isShown(part))
   const order: ReportOrder = {
-    site: await readSite(db, run.site_id),
+    site: { site_id: run.site_id, ...(await siteFacts(db, run.site_id)) },
     period: { start_at: run.period_start_at, end_at: run.period_end_at },
     timezone: run.timezone,
     logger_ids: run.logger_ids,
@@ -215,15 +215,6 @@ function missedNotes({ missed_count }: ClaimedRun): string[] {
   return [
     `${were} of this subscription came due during an outage of the server and will not be made.`,
   ]
-}
-
-async function readSite(db: Queries, site_id: string): Promise<ReportSite> {
-  const [site] = await db.query<ReportSite>(
-    `select site_id, name, coalesce(inventory ->> 'timezone', 'UTC') as timezone
-     from sites where site_id = $1`,
-    [site_id],
-  )
-  return site!
 }
 
 /** The template may have changed since the report was ordered. */

@@ -1,12 +1,13 @@
+import { type AnnouncedFacts, siteFacts } from '../../plant/site-facts.ts'
 import type { Queries } from '../../storage/database.ts'
 import { type ScheduleHours, type StoredSchedule, scheduleHoursIn } from '../schedules.ts'
 import type { HourPlan } from './day-hours.ts'
-import { type PlanSite, readPlanSite, readUnits, type UnitRow } from './plan-units.ts'
+import { readUnits, type UnitRow } from './plan-units.ts'
 import { type Beside, besideOthers } from './present.ts'
 
 export interface DayPlans {
   units: UnitRow[]
-  site: PlanSite
+  site: AnnouncedFacts
   proposed: ReadonlyMap<number, ScheduleHours>
   approved: ReadonlyMap<number, ScheduleHours>
 }
@@ -19,7 +20,7 @@ interface SiteDay {
 export async function readDayPlans(db: Queries, day: SiteDay): Promise<DayPlans> {
   return {
     units: await readUnits(db, day.site_id),
-    site: await readPlanSite(db, day.site_id),
+    site: await siteFacts(db, day.site_id),
     proposed: await plansByUnit(db, day, 'proposed'),
     approved: await plansByUnit(db, day, 'approved'),
   }
@@ -35,8 +36,10 @@ export async function plansByUnit(
 }
 
 /** The plant of the connection of a unit; null for the connection of the site. */
-export const connectionOf = ({ export_plan_limit_kw }: PlanSite, logger_id: number | null) =>
-  export_plan_limit_kw === null ? logger_id : null
+export const connectionOf = (
+  { export_plan_limit_kw }: Pick<AnnouncedFacts, 'export_plan_limit_kw'>,
+  logger_id: number | null,
+) => (export_plan_limit_kw === null ? logger_id : null)
 
 /**
  * The plans, as found by `planOf`, of the other units in service behind the connection of a unit:

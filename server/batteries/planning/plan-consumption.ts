@@ -1,8 +1,8 @@
 /** Forecast of the consumption behind a connection for a planned day. */
 import { day_ms, quarter_ms } from '@heliograph/domain/durations'
 import { shownAt } from '@heliograph/domain/local-day'
-import type { Position } from '@heliograph/domain/place'
 import { utcDayStart } from '@heliograph/domain/utc-day'
+import { siteFacts } from '../../plant/site-facts.ts'
 import type { Queries } from '../../storage/database.ts'
 import { readConsumption } from './plan-consumption-history.ts'
 import type { PlanDay } from './plan-prices.ts'
@@ -27,11 +27,12 @@ export async function readDayConsumption(
 ): Promise<DayConsumption | null> {
   const end_ms = utcDayStart(day.now)
   const span = { start_ms: end_ms - history_days * day_ms, end_ms }
-  const { timezone, ...position } = await readClockAndPlace(db, site_id)
-  const asked = { site_id, logger_id, position, now_ms: day.now.getTime() }
+  const site = await siteFacts(db, site_id)
+  const asked = { site_id, logger_id, position: site, now_ms: day.now.getTime() }
   const consumed_kwh = await readConsumption(db, asked, span)
   const expected =
-    consumed_kwh && similarDays({ start_ms: span.start_ms, consumed_kwh }, day.day_ms, timezone)
+    consumed_kwh &&
+    similarDays({ start_ms: span.start_ms, consumed_kwh }, day.day_ms, site.timezone)
   if (!expected) return null
   const each = step_ms / quarter_ms
   const mean_kw = Array.from({ length: day_ms / step_ms }, (_, nth) => {
@@ -86,19 +87,4 @@ function similarity(shown_ms: number): number {
   const weekday = new Date(shown_ms).getUTCDay()
   const is_weekend = weekday === 0 || weekday === 6
   return (shown_ms % day_ms) + (is_weekend ? day_ms : 0)
-}
-
-async function readClockAndPlace(
-  db: Queries,
-  site_id: string,
-): Promise<Position & { timezone: string }> {
-  const [site] = await db.query<Position & { timezone: string }>(
-    `select coalesce(inventory->>'timezone', 'UTC') as timezone,
-       (inventory->>'latitude')::float8 as latitude,
-       (inventory->>'longitude')::float8 as longitude,
-       (inventory->>'elevation_m')::float8 as elevation_m
-     from sites where site_id = $1`,
-    [site_id],
-  )
-  return site ?? { timezone: 'UTC', latitude: null, longitude: null, elevation_m: null }
 }

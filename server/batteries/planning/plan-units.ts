@@ -1,9 +1,10 @@
 /** The units of a site for planning: inventory and state of charge. */
 import type { Battery } from '@heliograph/domain/battery'
 import { rounded } from '@heliograph/domain/significant'
-import { defaultPollIntervals, type PollIntervals } from '@heliograph/domain/site'
+import { defaultPollIntervals } from '@heliograph/domain/site'
 import { limitAt, type Unit } from '@heliograph/optimize/dispatch-problem'
 import { ageInSeconds, iso, isStale } from '../../plant/frame.ts'
+import type { SiteFacts } from '../../plant/situation.ts'
 import type { Queries } from '../../storage/database.ts'
 import type { UnitFacts } from '../unit-store.ts'
 import { capacityOf } from '../units.ts'
@@ -17,12 +18,6 @@ export interface UnitRow extends UnitFacts {
   discharged_total_kwh: number | null
 }
 
-export interface PlanSite {
-  poll: PollIntervals
-  currency: string | null
-  export_plan_limit_kw: number | null
-}
-
 export const readUnits = (db: Queries, site_id: string): Promise<UnitRow[]> =>
   db.query<UnitRow>(
     `select b.*, b.retired_at is not null as is_retired,
@@ -33,29 +28,15 @@ export const readUnits = (db: Queries, site_id: string): Promise<UnitRow[]> =>
     [site_id],
   )
 
-export async function readPlanSite(db: Queries, site_id: string): Promise<PlanSite> {
-  const [site] = await db.query<Omit<PlanSite, 'poll'> & { poll: PollIntervals | null }>(
-    `select inventory->'poll' as poll, inventory->>'currency' as currency,
-       (inventory->>'export_plan_limit_kw')::float8 as export_plan_limit_kw
-     from sites where site_id = $1`,
-    [site_id],
-  )
-  return {
-    poll: site?.poll ?? {},
-    currency: site?.currency ?? null,
-    export_plan_limit_kw: site?.export_plan_limit_kw ?? null,
-  }
-}
-
 /** Present state of charge, %; null where unknown. */
-export function knownSoc(unit: UnitRow, { poll }: PlanSite, now: Date): number | null {
-  const poll_s = poll.battery_s ?? defaultPollIntervals.battery_s
+export function knownSoc(unit: UnitRow, { poll }: SiteFacts, now: Date): number | null {
+  const poll_s = poll?.battery_s ?? defaultPollIntervals.battery_s
   if (unit.soc_pct === null || isStale(unit.measured_at, poll_s, now)) return null
   return rounded(Math.min(100, Math.max(0, unit.soc_pct)), 3)
 }
 
 /** @throws {Refusal} where the present state of charge is unknown */
-export function presentSoc(unit: UnitRow, site: PlanSite, now: Date): number {
+export function presentSoc(unit: UnitRow, site: SiteFacts, now: Date): number {
   const soc_pct = knownSoc(unit, site, now)
   if (soc_pct !== null) return soc_pct
   const { measured_at } = unit
