@@ -4,6 +4,7 @@ import { beginRound, shareRound } from '../jobs/site-rounds.ts'
 import { awakeTime } from '../plant/daylight.ts'
 import { siteFacts } from '../plant/site-facts.ts'
 import type { Database, Queries } from '../storage/database.ts'
+import { putRow } from '../storage/rows.ts'
 import { hoursOfDays, netOfDays } from './records.ts'
 import { readEarnings } from './store.ts'
 
@@ -41,16 +42,14 @@ async function updateSite(db: Queries, site_id: string, now: Date): Promise<void
   const at = { now_ms, awake: awakeTime(facts) }
   const window = { site_id, logger_id: null, ...hoursOfDays(days, now_ms) }
   const { net_amount, currency } = netOfDays(await readEarnings(db, { ...window, ...at }), days, at)
-  await db.execute(
-    `insert into site_status
-       (site_id, revenue_date, revenue_timezone, net_revenue, currency, revenue_at)
-     values ($1, $2, $3, $4, $5, $6)
-     on conflict (site_id) do update
-     set revenue_date = excluded.revenue_date, revenue_timezone = excluded.revenue_timezone,
-       net_revenue = excluded.net_revenue, currency = excluded.currency,
-       revenue_at = excluded.revenue_at`,
-    [site_id, today, timezone, net_amount, currency, now],
-  )
+  const status = {
+    revenue_date: today,
+    revenue_timezone: timezone,
+    net_revenue: net_amount,
+    currency,
+    revenue_at: now,
+  }
+  await putRow(db, 'site_status', { site_id }, status)
 }
 
 /** Time zone of the market of most contracts. */

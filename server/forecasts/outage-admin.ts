@@ -3,6 +3,7 @@ import { day_ms } from '@heliograph/domain/durations'
 import { type Admin, AdminError, checkName } from '../access/admin.ts'
 import { findSite } from '../access/sites.ts'
 import type { Queries } from '../storage/database.ts'
+import { insertRow } from '../storage/rows.ts'
 
 export interface Outage {
   outage_id: number
@@ -35,25 +36,20 @@ const columns =
  */
 export async function addOutage({ db, clock }: Pick<Admin, 'db' | 'clock'>, order: NewOutage) {
   checkOutage(order)
-  const { site_id, logger_id, start_at, end_at, unavailable_pct, reason } = order
+  const { site_id, logger_id, start_at, end_at } = order
   await findSite({ db }, site_id)
   if (logger_id !== null) await requireActiveLogger(db, site_id, logger_id)
-  const values = [site_id, logger_id, start_at, end_at]
   const [same] = await db.query<Outage>(
     `select ${columns} from planned_outages
      where site_id = $1 and logger_id is not distinct from $2 and start_at = $3 and end_at = $4`,
-    values,
+    [site_id, logger_id, start_at, end_at],
   )
   if (same) {
     const which = `outage ${same.outage_id} (${same.unavailable_pct} %)`
     throw new AdminError('conflict', `${which} has the same plant and time: remove it first`)
   }
-  const [added] = await db.query<Outage>(
-    `insert into planned_outages
-       (site_id, logger_id, start_at, end_at, unavailable_pct, reason, created_at)
-     values ($1, $2, $3, $4, $5, $6, $7) returning ${columns}`,
-    [...values, unavailable_pct, reason, clock.now()],
-  )
+  const outage = { ...order, created_at: clock.now() }
+  const added = await insertRow<Outage>(db, 'planned_outages', outage, `returning ${columns}`)
   return added!
 }
 

@@ -4,7 +4,7 @@ import { readFile } from 'node:fs/promises'
 import { localDate } from '@heliograph/domain/local-day'
 import { type Admin, AdminError, checkChoice } from '../access/admin.ts'
 import type { Transaction } from '../storage/database.ts'
-import { putRow } from '../storage/rows.ts'
+import { changeRows, putRow } from '../storage/rows.ts'
 import { limitFault } from './auction-limits.ts'
 import {
   type Market,
@@ -157,11 +157,7 @@ export async function followMarket(
   if (from !== null) checkDate(from)
   const followed_from = followed && (from ?? localDate(clock.now().getTime(), market.timezone))
   await db.transaction(async (tx) => {
-    await tx.execute('update markets set source = $2, followed_from = $3 where market_code = $1', [
-      market_code,
-      followed,
-      followed_from,
-    ])
+    await changeRows(tx, 'markets', { market_code }, { source: followed, followed_from })
     // Another source may have the missing prices, and failures of the old source are irrelevant.
     await tx.execute('delete from price_days where market_code = $1 and not is_complete', [
       market_code,

@@ -2,7 +2,7 @@
 
 import type { JobContext } from '../jobs/job.ts'
 import type { Database } from '../storage/database.ts'
-import { putRow } from '../storage/rows.ts'
+import { changeRows, putRow } from '../storage/rows.ts'
 import { limitFault } from './auction-limits.ts'
 import { backOff, dueDays, type FetchedDay } from './due.ts'
 import { deliveryDay, holesIn, type PeriodSpan } from './periods.ts'
@@ -156,10 +156,8 @@ async function noteFailure(
   )
   const { failure_count } = row!
   if (success_count === 0) {
-    await db.execute('update price_fetches set next_attempt_at = $2 where market_code = $1', [
-      market_code,
-      new Date(now.getTime() + backOff(failure_count)),
-    ])
+    const next_attempt_at = new Date(now.getTime() + backOff(failure_count))
+    await changeRows(db, 'price_fetches', { market_code }, { next_attempt_at })
   }
   log.warn({ market_code, source, failure_count, failures }, 'prices could not be fetched')
 }

@@ -6,11 +6,10 @@ import { newestDue, nextRunAt } from './periods.ts'
 import { endedNotice } from './report-mail.ts'
 import { deleteExpiredFiles, queueRun } from './runs.ts'
 import {
+  changeSubscription,
   dueSubscriptions,
-  endSubscription,
   lockSubscription,
   type SubscriptionKey,
-  setNextRun,
 } from './subscriptions.ts'
 
 /**
@@ -42,12 +41,12 @@ async function planOne(tx: Transaction, key: SubscriptionKey, now: Date): Promis
   // Another server planned the subscription meanwhile, or a client changed or deleted it.
   if (!subscription?.next_run_at || subscription.next_run_at > now) return 0
   if (subscription.ended_reason !== null) {
-    await endSubscription(tx, key)
+    await changeSubscription(tx, key, { enabled: false, next_run_at: null })
     await notify(tx, endedNotice(key.site_id, subscription, now))
     return 0
   }
   const due = newestDue(subscription, subscription.next_run_at, now)
   await queueRun(tx, { site_id: key.site_id, subscription, requested_by: null, due, now })
-  await setNextRun(tx, key, nextRunAt(subscription, due.due_at))
+  await changeSubscription(tx, key, { next_run_at: nextRunAt(subscription, due.due_at) })
   return due.missed_count
 }

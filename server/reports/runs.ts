@@ -4,7 +4,7 @@ import { type Paged, pageOf } from '../http/cursor.ts'
 import type { Scope } from '../http/endpoint.ts'
 import { ApiError } from '../http/errors.ts'
 import type { Database, Queries, Transaction } from '../storage/database.ts'
-import { insertRow } from '../storage/rows.ts'
+import { type Columns, changeRows, insertRow } from '../storage/rows.ts'
 import type { ReportFormat } from './document.ts'
 import { type FaultCode, faultMessage } from './faults.ts'
 import { type Occurrence, periodOf } from './periods.ts'
@@ -168,39 +168,40 @@ export const claimRun = (db: Queries, now: Date) =>
     [now, new Date(now.getTime() + lease_ms)],
   )
 
-/** Ends the claim of a run; false if it was taken over. `values` are `$4` and following. */
+/** Ends the claim of a run; false if it was taken over. */
 async function endClaim(
   db: Queries,
   { site_id, run_id, attempts }: ClaimedRun,
-  set: string,
-  values: readonly unknown[] = [],
+  columns: Columns,
 ): Promise<boolean> {
-  const updated = await db.execute(
-    `update report_runs set lease_until = null, ${set}
-     where site_id = $1 and run_id = $2 and attempts = $3 and state = 'running'`,
-    [site_id, run_id, attempts, ...values],
-  )
-  return updated > 0
+  const claimed = { site_id, run_id, attempts, state: 'running' }
+  const ended = { lease_until: null, ...columns }
+  return (await changeRows(db, 'report_runs', claimed, ended)) > 0
 }
 
 /** Returns a run to the queue without counting the attempt, when the server stops. */
 export const releaseRun = (db: Queries, run: ClaimedRun) =>
-  endClaim(db, run, `state = 'queued', attempts = attempts - 1, started_at = null`)
+  endClaim(db, run, { state: 'queued', attempts: run.attempts - 1, started_at: null })
 
 export const postponeRun = (db: Queries, run: ClaimedRun, not_before: Date) =>
-  endClaim(db, run, `state = 'queued', not_before = $4`, [not_before])
-
-const failed = (first: number) => `state = 'failed', finished_at = $${first},
-  error_code = $${first + 1}, error_message = $${first + 2}`
+  endClaim(db, run, { state: 'queued', not_before })
 
 /** false if the run was taken over. */
 export const failRun = (db: Queries, run: ClaimedRun, code: FaultCode, now: Date) =>
-  endClaim(db, run, failed(4), [now, code, faultMessage(code)])
+  endClaim(db, run, {
+    state: 'failed',
+    finished_at: now,
+    error_code: code,
+    error_message: faultMessage(code),
+  })
+
+/** SQL: `$1` is now, `$2` the code and `$3` its message. */
+const failed = `state = 'failed', finished_at = $1, error_code = $2, error_message = $3`
 
 /** Fails runs whose server was lost in the last attempt. */
 export const failLostRuns = (db: Queries, code: FaultCode, now: Date) =>
   db.query<ClaimedRun>(
-    `update report_runs r set lease_until = null, ${failed(1)}
+    `update report_runs r set lease_until = null, ${failed}
      where state = 'running' and lease_until <= $1 and attempts >= ${attempts_max}
      returning ${claimed_columns}`,
     [now, code, faultMessage(code)],
@@ -212,9 +213,9 @@ export async function failQueuedRuns(
   { code, now, triggers }: { code: FaultCode; now: Date; triggers: readonly string[] },
 ): Promise<void> {
   await db.execute(
-    `update report_runs set ${failed(3)}
-     where site_id = $1 and sub_id = $2 and state = 'queued' and trigger = any($6)`,
-    [site_id, sub_id, now, code, faultMessage(code), triggers],
+    `update report_runs set ${failed}
+     where site_id = $4 and sub_id = $5 and state = 'queued' and trigger = any($6)`,
+    [now, code, faultMessage(code), site_id, sub_id, triggers],
   )
 }
 
@@ -240,30 +241,25 @@ export async function succeedRun(
   file: FinishedFile,
   now: Date,
 ): Promise<boolean> {
-  const is_ours = await endClaim(
-    tx,
-    run,
-    `state = 'succeeded', finished_at = $4, file_name = $5, file_size_bytes = $6, sha256 = $7,
-     download_expires_at = $8, page_count = $9, data_completeness_pct = $10, required_scopes = $11,
-     omitted_sections = $12`,
-    [
-      now,
-      file.file_name,
-      file.bytes.length,
-      file.sha256,
-      file.expires_at,
-      file.page_count,
-      file.data_completeness_pct,
-      file.required_scopes,
-      file.omitted_sections,
-    ],
-  )
+  const { content_type, bytes, expires_at, ...facts } = file
+  const is_ours = await endClaim(tx, run, {
+    ...facts,
+    state: 'succeeded',
+    finished_at: now,
+    file_size_bytes: bytes.length,
+    download_expires_at: expires_at,
+  })
   if (!is_ours) return false
-  await tx.execute(
-    `insert into report_files (site_id, run_id, file_name, content_type, bytes, expires_at)
-     values ($1, $2, $3, $4, $5, $6)`,
-    [run.site_id, run.run_id, file.file_name, file.content_type, file.bytes, file.expires_at],
-  )
+  const { site_id, run_id } = run
+  const { file_name } = facts
+  await insertRow(tx, 'report_files', {
+    site_id,
+    run_id,
+    file_name,
+    content_type,
+    bytes,
+    expires_at,
+  })
   return true
 }
 

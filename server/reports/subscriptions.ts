@@ -1,5 +1,6 @@
 import { isConfirmed } from '../mail/recipients.ts'
 import type { Queries } from '../storage/database.ts'
+import { type Columns, changeRows, insertRow } from '../storage/rows.ts'
 import { takeId } from '../storage/site-ids.ts'
 import { nextRunAt } from './periods.ts'
 import type { StoredOrder, StoredSubscription } from './subscription.ts'
@@ -63,7 +64,8 @@ const subscriptionOf = ({ day_of_month, ...row }: Row): StoredSubscription => ({
     day_of_month === null || day_of_month === 'last' ? day_of_month : Number(day_of_month),
 })
 
-const valuesOf = (order: StoredOrder) => order_columns.map((name) => order[name])
+const columnsOf = (order: StoredOrder) =>
+  Object.fromEntries(order_columns.map((name) => [name, order[name]]))
 
 export async function readSubscriptions(db: Queries, site_id: string, now: Date) {
   const rows = await db.query<Row>(`${select} order by s.sub_id`, [site_id, now])
@@ -108,15 +110,16 @@ export async function insertSubscription(
 ): Promise<number> {
   const next_run_at = order.enabled ? nextRunAt(order, now) : null
   const sub_id = await takeId(db, site_id, 'sub_id')
-  const values = [site_id, sub_id, next_run_at, by.key_name, by.key_id, now, ...valuesOf(order)]
-  await db.execute(
-    `insert into report_subscriptions
-       (site_id, sub_id, next_run_at, created_by, key_id, created_at, updated_at,
-       ${order_columns.join(', ')})
-     values ($1, $2, $3, $4, $5, $6, $6,
-       ${order_columns.map((_, index) => `$${index + 7}`).join(', ')})`,
-    values,
-  )
+  await insertRow(db, 'report_subscriptions', {
+    site_id,
+    sub_id,
+    next_run_at,
+    created_by: by.key_name,
+    key_id: by.key_id,
+    created_at: now,
+    updated_at: now,
+    ...columnsOf(order),
+  })
   return sub_id
 }
 
@@ -130,7 +133,7 @@ interface OrderChange {
 /** The next run stays due unless the schedule has changed. */
 export async function updateSubscription(
   db: Queries,
-  { site_id, sub_id }: SubscriptionKey,
+  key: SubscriptionKey,
   { before, order, by, now }: OrderChange,
 ): Promise<void> {
   const next_run_at = order.enabled
@@ -138,13 +141,12 @@ export async function updateSubscription(
       ? before.next_run_at
       : nextRunAt(order, now)
     : null
-  await db.execute(
-    `update report_subscriptions
-     set next_run_at = $3, updated_at = $4, key_id = $5,
-       ${order_columns.map((name, index) => `${name} = $${index + 6}`).join(', ')}
-     where site_id = $1 and sub_id = $2`,
-    [site_id, sub_id, next_run_at, now, by.key_id, ...valuesOf(order)],
-  )
+  await changeSubscription(db, key, {
+    next_run_at,
+    updated_at: now,
+    key_id: by.key_id,
+    ...columnsOf(order),
+  })
 }
 
 const schedule_columns = [
@@ -159,25 +161,11 @@ const schedule_columns = [
 const isSameSchedule = (one: StoredOrder, other: StoredOrder) =>
   schedule_columns.every((name) => one[name] === other[name])
 
-export async function setNextRun(
+export const changeSubscription = (
   db: Queries,
   { site_id, sub_id }: SubscriptionKey,
-  next_run_at: Date,
-): Promise<void> {
-  await db.execute(
-    'update report_subscriptions set next_run_at = $3 where site_id = $1 and sub_id = $2',
-    [site_id, sub_id, next_run_at],
-  )
-}
-
-/** Disables a subscription whose key or person has ended. */
-export async function endSubscription(db: Queries, { site_id, sub_id }: SubscriptionKey) {
-  await db.execute(
-    `update report_subscriptions set enabled = false, next_run_at = null
-     where site_id = $1 and sub_id = $2`,
-    [site_id, sub_id],
-  )
-}
+  columns: Columns,
+) => changeRows(db, 'report_subscriptions', { site_id, sub_id }, columns)
 
 /** Due subscriptions of all sites, longest overdue first. */
 export const dueSubscriptions = (db: Queries, now: Date) =>

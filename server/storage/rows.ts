@@ -16,6 +16,15 @@ export function insertRow<Row>(db: Queries, table: string, columns: Columns, mor
   )
 }
 
+/** Changes columns of the rows with this key, and returns their number. `more` ends its `set`. */
+export function changeRows(db: Queries, table: string, key: Columns, columns: Columns, more = '') {
+  const values: unknown[] = []
+  const equal = ([name, value]: [string, unknown]) => `${name} = $${values.push(value)}`
+  const set = Object.entries(columns).map(equal).join(', ')
+  const where = Object.entries(key).map(equal).join(' and ')
+  return db.execute(`update ${table} set ${set}${more} where ${where}`, values)
+}
+
 /** Inserts a row, or changes the values of the row with this key. */
 export async function putRow(db: Queries, table: string, key: Columns, values: Columns) {
   const changes = Object.keys(values).map((name) => `${name} = excluded.${name}`)

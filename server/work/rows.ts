@@ -2,7 +2,7 @@
 
 import { isDeepStrictEqual } from 'node:util'
 import type { Queries, Transaction } from '../storage/database.ts'
-import { type Columns, insertRow } from '../storage/rows.ts'
+import { type Columns, changeRows, insertRow } from '../storage/rows.ts'
 import { takeId } from '../storage/site-ids.ts'
 
 /** SQL: the rows of a site that meet the conditions (`status =`) with a value. */
@@ -47,8 +47,13 @@ export async function readPage<Row extends object>(
   return { rows: rows.filter((row) => row[id] !== null) as Row[], meta }
 }
 
-const storedValue = ([name, value]: [string, unknown]) =>
-  ['parts', 'attachments'].includes(name) ? JSON.stringify(value) : value
+const storedColumns = (columns: Columns): Columns =>
+  Object.fromEntries(
+    Object.entries(columns).map(([name, value]) => [
+      name,
+      ['parts', 'attachments'].includes(name) ? JSON.stringify(value) : value,
+    ]),
+  )
 
 /** Returns the id of the row. */
 export async function addRow(
@@ -56,9 +61,8 @@ export async function addRow(
   [table, id]: readonly ['work_orders', 'wo_id'] | readonly ['defects', 'defect_id'],
   { site_id, ...columns }: Columns & { site_id: string },
 ): Promise<number> {
-  const stored = Object.entries(columns).map((one) => [one[0], storedValue(one)])
   const given_id = await takeId(tx, site_id, id)
-  await insertRow(tx, table, { site_id, [id]: given_id, ...Object.fromEntries(stored) })
+  await insertRow(tx, table, { site_id, [id]: given_id, ...storedColumns(columns) })
   return given_id
 }
 
@@ -87,10 +91,6 @@ export async function updateRow(
   key: Columns,
   columns: Columns,
 ): Promise<void> {
-  const values: unknown[] = []
-  const equal = (column: [string, unknown]) => `${column[0]} = $${values.push(storedValue(column))}`
-  const set = Object.entries(columns).map(equal)
-  if (table !== 'work_order_items') set.push('version = version + 1')
-  const where = Object.entries(key).map(equal)
-  await tx.execute(`update ${table} set ${set.join(', ')} where ${where.join(' and ')}`, values)
+  const more = table === 'work_order_items' ? '' : ', version = version + 1'
+  await changeRows(tx, table, key, storedColumns(columns), more)
 }

@@ -8,6 +8,7 @@ import { ApiError, badField, violation } from '../../http/errors.ts'
 import { requireMatch } from '../../http/etag.ts'
 import { requireUnchanged } from '../../http/read-only.ts'
 import type { Queries, Transaction } from '../../storage/database.ts'
+import { changeRows } from '../../storage/rows.ts'
 import { nextIdOf, takeSequenceId } from '../../storage/site-ids.ts'
 import { amongNewest, type DayPlans, readDayPlans } from '../planning/day-plans.ts'
 import { readUnits } from '../planning/plan-units.ts'
@@ -177,19 +178,11 @@ export async function changeSchedule(
   schedule_id: number,
   columns: Partial<Omit<StoredSchedule, 'version' | 'dispatched'>>,
 ): Promise<void> {
-  const changes = Object.keys(columns).map((name, nth) => `${name} = $${nth + 3}`)
-  await tx.execute(
-    `update battery_schedules set ${changes.join(', ')}, version = version + 1
-     where site_id = $1 and schedule_id = $2`,
-    [site_id, schedule_id, ...Object.values(columns).map(columnValue)],
-  )
+  // The driver would send an array as one of PostgreSQL.
+  const stored = { ...columns, ...(columns.hours && { hours: JSON.stringify(columns.hours) }) }
+  const key = { site_id, schedule_id }
+  await changeRows(tx, 'battery_schedules', key, stored, ', version = version + 1')
 }
-
-/** Parts of a schedule are stored as JSON. */
-const columnValue = (value: unknown) =>
-  typeof value === 'object' && value !== null && !(value instanceof Date)
-    ? JSON.stringify(value)
-    : value
 
 /** Stores a proposal, which supersedes the open one of the unit and day. */
 async function storeProposal(

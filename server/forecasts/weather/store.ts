@@ -3,7 +3,7 @@
 import { day_ms, minute_ms } from '@heliograph/domain/durations'
 import { utcDayStart } from '@heliograph/domain/utc-day'
 import type { Queries } from '../../storage/database.ts'
-import { putRow } from '../../storage/rows.ts'
+import { insertRow, putRow } from '../../storage/rows.ts'
 import {
   checkRun,
   type ForecastStep,
@@ -141,30 +141,23 @@ export async function readArchivedDays(
 
 /** Stores a run, replacing the same run of an archive; returns its id. */
 export async function saveRun(db: Queries, run: NewRun): Promise<number> {
-  const { resolution_minutes } = checkRun(run)
-  const { site_id, source, kind, issued_at, fetched_at, model, lead_minutes, steps } = run
-  const values = [
-    site_id,
-    source,
-    kind,
-    issued_at,
-    fetched_at,
-    model,
-    lead_minutes,
-    resolution_minutes,
-    new Date(steps[0]!.start_ms),
-    new Date(steps.at(-1)!.end_ms),
-    ...quantities.map((quantity) => steps.map((step) => step[quantity])),
-  ]
-  const columns = facts_columns.replace(' run_id,', '')
+  const { steps, ...facts } = run
+  const series = quantities.map((quantity) => [quantity, steps.map((step) => step[quantity])])
+  const columns = {
+    ...facts,
+    ...checkRun(run),
+    from_at: new Date(steps[0]!.start_ms),
+    to_at: new Date(steps.at(-1)!.end_ms),
+    ...Object.fromEntries(series),
+  }
   const replaced = ['fetched_at', 'issued_at', 'to_at', 'resolution_minutes', ...quantities]
-  const [saved] = await db.query<{ run_id: number }>(
-    `insert into weather_runs (${columns}, ${step_columns})
-     values (${values.map((_, index) => `$${index + 1}`).join(', ')})
-     on conflict (site_id, source, lead_minutes, from_at) where kind = 'previous'
+  const saved = await insertRow<{ run_id: number }>(
+    db,
+    'weather_runs',
+    columns,
+    `on conflict (site_id, source, lead_minutes, from_at) where kind = 'previous'
      do update set ${replaced.map((column) => `${column} = excluded.${column}`).join(', ')}
      returning run_id`,
-    values,
   )
   return saved!.run_id
 }
