@@ -2,8 +2,9 @@
  * `npm run generate`: openapi.json and operations.txt (the API on one page, for reviewers) from the
  * table of endpoints; the circuits of the panel models that come with the program, fitted to their
  * datasheets; docs/site-file.md from the schema of `site.yaml`; the schema of profiles for editors,
- * and docs/devices.md from the profiles; and `sdk/generated`, which is not committed. With
- * `--check` it writes nothing, lists outdated files and exits 1.
+ * and docs/devices.md from the profiles; types of the answers of the platform, for its pages; and
+ * `sdk/generated`, which is not committed. With `--check` it writes nothing, lists outdated files
+ * and exits 1.
  */
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -16,6 +17,7 @@ import { ownCircuitsText } from '../server/performance/panels/own-circuits.ts'
 import { eventCatalogue } from '../server/push/catalogue.ts'
 import { deviceTable } from './device-table.ts'
 import { iec104Document } from './iec104-document.ts'
+import { platformTypes } from './platform-types.ts'
 import { siteReference } from './site-reference.ts'
 
 const root = join(import.meta.dirname, '..')
@@ -29,6 +31,7 @@ const generated = [
   ['edge/profiles/profile.schema.json', profileSchemaText()],
   ['docs/devices.md', deviceTable()],
   ['docs/iec104-interoperability.md', iec104Document()],
+  ['web/generated/platform.ts', await platformTypes()],
 ] as [name: string, text: string][]
 
 for (const [name, text] of generated) {

@@ -80,7 +80,7 @@ const banned: readonly [pattern: RegExp, instead: string, except?: RegExp][] = [
 
 const bannedNames = /(^|\/)(utils?|helpers?|common|misc|types|(?<!^sdk\/)index)(\.ts|\/)/
 /** Written by a program, in its own style. */
-const generated = 'sdk/generated/'
+const generated = /^(sdk|web)\/generated\//
 const columns_max = 100
 const lines_max = 600
 const function_lines_max = 100
@@ -114,7 +114,7 @@ function sourceOf(path: string, text: string): Source {
 const tracked = execFileSync('git', ['ls-files', '-co', '--exclude-standard'], { encoding: 'utf8' })
   .split('\n')
   // One that was moved away is listed until that is staged.
-  .filter((path) => /\.tsx?$/.test(path) && !path.startsWith(generated) && existsSync(path))
+  .filter((path) => /\.tsx?$/.test(path) && !generated.test(path) && existsSync(path))
 const all: Source[] = tracked.map((path) => sourceOf(path, readFileSync(path, 'utf8')))
 const isOutermost = ({ path }: Source) => outermost.some((folder) => path.startsWith(`${folder}/`))
 const isTest = ({ path }: Source) => path.endsWith('.test.ts') || path.includes('/fixtures/')

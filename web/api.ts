@@ -3,20 +3,6 @@ import { connect, HeliographError } from '@heliograph/sdk'
 
 export const heliograph = connect()
 
-export interface SessionUser {
-  user_id: string
-  name: string
-  email: string
-  role: Role
-  two_factor_enabled: boolean
-  client: string
-  modules: string[]
-  scopes: string[]
-  mail_is_sent: boolean
-}
-
-export type Role = 'viewer' | 'operator' | 'administrator'
-
 /**
  * Calls an operation of the platform, `/platform/…`. Throws a `HeliographError` as the API does.
  * The sign-in has error codes of its own, such as `INVALID_EMAIL_OR_PASSWORD`.

@@ -9,7 +9,8 @@ import {
   useQuery,
 } from '@tanstack/react-query'
 import { createContext, useContext } from 'react'
-import { askPlatform, heliograph, type SessionUser } from './api.ts'
+import { askPlatform, heliograph } from './api.ts'
+import type { PlatformSession } from './generated/platform.ts'
 import { knownNow } from './ui/known-now.ts'
 
 const live_ms = 5000
@@ -109,6 +110,23 @@ export function useRead<Name extends Operation, Data = Answer<Name>>(
   return useQuery(readOf<Name, Data>(topic, operation, asked, options))
 }
 
+/** A read of the platform, for the site of the page if there is one. */
+export function usePlatform<Answer>(
+  topic: string,
+  path: string,
+  refetchInterval: number,
+  enabled = true,
+) {
+  const site_id = useContext(SiteContext)?.site_id
+  const query = site_id === undefined ? '' : `?site_id=${site_id}`
+  return useQuery({
+    queryKey: [topic, site_id],
+    queryFn: () => askPlatform<Answer>('GET', `${path}${query}`),
+    refetchInterval,
+    enabled,
+  })
+}
+
 /** Null when nobody is signed in. */
 export const useSession = () =>
   useQuery({
@@ -116,7 +134,7 @@ export const useSession = () =>
     staleTime: 60_000,
     queryFn: async () => {
       try {
-        return await askPlatform<SessionUser>('GET', '/session')
+        return await askPlatform<PlatformSession>('GET', '/session')
       } catch (error) {
         if (isCode(error, 'not_signed_in')) return null
         throw error
@@ -125,7 +143,7 @@ export const useSession = () =>
   })
 
 /** For pages that are shown only after sign-in. */
-export function useUser(): SessionUser {
+export function useUser(): PlatformSession {
   const { data } = useSession()
   if (!data) throw new Error('nobody is signed in')
   return data
@@ -133,7 +151,7 @@ export function useUser(): SessionUser {
 
 /** Tells whether role and plan allow a scope. */
 export function useMay(): (scope: string) => boolean {
-  const { scopes } = useUser()
+  const scopes: readonly string[] = useUser().scopes
   return (scope) => scopes.includes(scope)
 }
 

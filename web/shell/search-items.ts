@@ -1,6 +1,6 @@
 /** Sites, pages, devices, work orders and alerts that the search finds. */
 import type { Overview, Site, WorkOrder } from '@heliograph/sdk'
-import type { SiteAlert } from '../pages/alerts/open-alerts.ts'
+import type { SiteAlert } from '../generated/platform.ts'
 
 const kinds = ['Sites', 'Pages', 'Devices', 'Work orders', 'Alerts'] as const
 

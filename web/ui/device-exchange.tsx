@@ -1,22 +1,16 @@
 /** The question about a device at whose address another serial number answers. */
 import { Button, Group, Stack, Text } from '@mantine/core'
-import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
 import { askPlatform } from '../api.ts'
-import { useMayRead, useSite, useUser } from '../queries.ts'
+import type {
+  PlatformDeviceExchange,
+  PlatformDeviceExchangeAnswer,
+  PlatformDeviceExchangeList,
+} from '../generated/platform.ts'
+import { useMayRead, usePlatform, useSite, useUser } from '../queries.ts'
 import { Dialog, Problem } from './form.tsx'
 import { Notice, Time } from './page.tsx'
 import { useWrite } from './use-write.ts'
-
-interface Exchange {
-  kind: string
-  device_id: string
-  old_serial_number: string
-  serial_number: string
-  since_at: string
-  wrong_wiring_at: string | null
-  wrong_wiring_by: string | null
-}
 
 interface Named {
   kinds: readonly string[]
@@ -24,26 +18,21 @@ interface Named {
   device_id: string
 }
 
-const isOf = ({ kinds, device_id }: Named, one: Exchange) =>
+const isOf = ({ kinds, device_id }: Named, one: PlatformDeviceExchange) =>
   kinds.includes(one.kind) &&
   (one.device_id === device_id || one.device_id.startsWith(`${device_id}.`))
 
 export function DeviceExchanges(named: Named) {
-  const { site_id } = useSite()
   const enabled = useMayRead()('alerts:read')
-  const { data } = useQuery({
-    queryKey: ['exchanges', site_id],
-    queryFn: () => askPlatform<{ data: Exchange[] }>('GET', `/device-exchanges?site_id=${site_id}`),
-    refetchInterval: 30_000,
-    enabled,
-  })
+  const path = '/device-exchanges'
+  const { data } = usePlatform<PlatformDeviceExchangeList>('exchanges', path, 30_000, enabled)
   const own = data?.data.filter((one) => isOf(named, one)) ?? []
   return own.map((exchange) => (
     <Question key={`${exchange.kind} ${exchange.device_id}`} exchange={exchange} />
   ))
 }
 
-function Question({ exchange }: { exchange: Exchange }) {
+function Question({ exchange }: { exchange: PlatformDeviceExchange }) {
   const { site_id } = useSite()
   const { role } = useUser()
   const [is_confirming, setConfirming] = useState(false)
@@ -91,16 +80,12 @@ function Question({ exchange }: { exchange: Exchange }) {
   )
 }
 
-interface Answered {
-  site_file_is_outdated: boolean
-}
-
 const answer = (
   site_id: string,
-  { kind, device_id, serial_number }: Exchange,
+  { kind, device_id, serial_number }: PlatformDeviceExchange,
   given: 'same_place' | 'wrong_wiring',
 ) =>
-  askPlatform<Answered>('POST', '/device-exchanges/answer', {
+  askPlatform<PlatformDeviceExchangeAnswer>('POST', '/device-exchanges/answer', {
     site_id,
     kind,
     device_id,
@@ -108,7 +93,7 @@ const answer = (
     answer: given,
   })
 
-function Confirm({ exchange, onClose }: { exchange: Exchange; onClose: () => void }) {
+function Confirm({ exchange, onClose }: { exchange: PlatformDeviceExchange; onClose: () => void }) {
   const { site_id } = useSite()
   const { old_serial_number, serial_number } = exchange
   const confirm = useWrite({

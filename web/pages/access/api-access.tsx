@@ -12,10 +12,10 @@ import {
   Text,
   Tooltip,
 } from '@mantine/core'
-import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
 import { askPlatform } from '../../api.ts'
-import { useUser } from '../../queries.ts'
+import type { PlatformKey, PlatformKeyList, PlatformShownKey } from '../../generated/platform.ts'
+import { usePlatform, useUser } from '../../queries.ts'
 import { CopyText } from '../../ui/copy-text.tsx'
 import { type Column, column, DataTable, wrapped } from '../../ui/data-table.tsx'
 import { SiteNames } from '../../ui/fields.tsx'
@@ -24,40 +24,21 @@ import { formatAge, inWords } from '../../ui/format.ts'
 import { LocalTime, Muted, Page, useNow } from '../../ui/page.tsx'
 import { Answered, Empty } from '../../ui/states.tsx'
 import { useWrite } from '../../ui/use-write.ts'
-import { NewKey, type Scope, type ShownKey } from './api-access/new-key.tsx'
-
-interface Key {
-  key_id: string
-  key_prefix: string
-  name: string
-  state: 'active' | 'expired' | 'revoked' | 'rotating'
-  scopes: Scope[]
-  site_ids: string[] | null
-  created_at: string
-  created_by: string
-  last_used_at: string | null
-  previous_until: string | null
-  expires_at: string | null
-  revoked_at: string | null
-}
+import { NewKey } from './api-access/new-key.tsx'
 
 type Open =
   | { what: 'new' }
-  | { what: 'rotate' | 'revoke'; key: Key }
-  | { what: 'shown'; key: ShownKey }
+  | { what: 'rotate' | 'revoke'; key: PlatformKey }
+  | { what: 'shown'; key: PlatformShownKey }
 
-const isUsable = ({ state }: Key) => state === 'active' || state === 'rotating'
+const isUsable = ({ state }: PlatformKey) => state === 'active' || state === 'rotating'
 
 export default function ApiAccess() {
-  const keys = useQuery({
-    queryKey: ['keys'],
-    queryFn: () => askPlatform<{ data: Key[] }>('GET', '/keys'),
-    refetchInterval: 30_000,
-  })
+  const keys = usePlatform<PlatformKeyList>('keys', '/keys', 30_000)
   const [open, setOpen] = useState<Open | null>(null)
   const [with_ended, setWithEnded] = useState(false)
   const close = () => setOpen(null)
-  const show = (key: ShownKey) => setOpen({ what: 'shown', key })
+  const show = (key: PlatformShownKey) => setOpen({ what: 'shown', key })
   return (
     <Page
       title="API access"
@@ -100,15 +81,15 @@ export default function ApiAccess() {
 }
 
 interface KeyTableProps {
-  keys: readonly Key[]
-  onOpen(what: 'rotate' | 'revoke', key: Key): void
+  keys: readonly PlatformKey[]
+  onOpen(what: 'rotate' | 'revoke', key: PlatformKey): void
 }
 
 const tones = { active: 'teal', rotating: 'blue', expired: 'gray', revoked: 'gray' } as const
 
 function KeyTable({ keys: rows, onOpen }: KeyTableProps) {
   const now_ms = useNow(30_000)
-  const columns: Column<Key>[] = [
+  const columns: Column<PlatformKey>[] = [
     column('Name', ({ name, key_prefix, created_by, created_at }) => (
       <>
         <Text fw={500}>{name}</Text>
@@ -168,7 +149,7 @@ function KeyTable({ keys: rows, onOpen }: KeyTableProps) {
   )
 }
 
-function Permissions({ of }: { of: Key }) {
+function Permissions({ of }: { of: PlatformKey }) {
   const { scopes: plan } = useUser()
   const writes = of.scopes.filter((scope) => scope.endsWith(':write'))
   const reads = of.scopes.length - writes.length
@@ -190,7 +171,7 @@ function Permissions({ of }: { of: Key }) {
   )
 }
 
-function RevokeKey({ of, onClose }: { of: Key; onClose(): void }) {
+function RevokeKey({ of, onClose }: { of: PlatformKey; onClose(): void }) {
   const revoke = useWrite({
     write: () => askPlatform('DELETE', `/keys/${of.key_id}`),
     done: `Key “${of.name}” revoked`,
@@ -225,8 +206,8 @@ const overlaps = [
 ]
 
 interface RotateProps {
-  of: Key
-  onMade(key: ShownKey): void
+  of: PlatformKey
+  onMade(key: PlatformShownKey): void
   onClose(): void
 }
 
@@ -234,7 +215,9 @@ function RotateKey({ of, onMade, onClose }: RotateProps) {
   const [overlap_s, setOverlap] = useState('86400')
   const rotate = useWrite({
     write: () =>
-      askPlatform<ShownKey>('POST', `/keys/${of.key_id}/rotate`, { overlap_s: Number(overlap_s) }),
+      askPlatform<PlatformShownKey>('POST', `/keys/${of.key_id}/rotate`, {
+        overlap_s: Number(overlap_s),
+      }),
     changes: ['keys'],
     onDone: onMade,
   })
@@ -261,7 +244,7 @@ function RotateKey({ of, onMade, onClose }: RotateProps) {
   )
 }
 
-function TheKey({ made, onClose }: { made: ShownKey; onClose(): void }) {
+function TheKey({ made, onClose }: { made: PlatformShownKey; onClose(): void }) {
   const curl = `curl -H "Authorization: Bearer ${made.key}" \\\n  ${location.origin}/v1/sites`
   return (
     <OnceModal onClose={onClose} title={`Key “${made.name}”`} size="lg">

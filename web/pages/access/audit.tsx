@@ -2,19 +2,15 @@ import { Badge, Button, Code, Group, Select, Text, TextInput } from '@mantine/co
 import { keepPreviousData, useInfiniteQuery } from '@tanstack/react-query'
 import { useState } from 'react'
 import { askPlatform } from '../../api.ts'
+import type { PlatformAuditEntry, PlatformAuditEntryList } from '../../generated/platform.ts'
 import { useSites } from '../../queries.ts'
 import { type Column, column, DataTable, wrapped } from '../../ui/data-table.tsx'
 import { Problem } from '../../ui/form.tsx'
 import { LocalTime, noted, Page } from '../../ui/page.tsx'
 import { Answered, Empty } from '../../ui/states.tsx'
-import { type Entry, isDone, kindOf, whatOf } from './audit/entry.ts'
+import { isDone, kindOf, whatOf } from './audit/entry.ts'
 
 const page_size = 100
-
-interface AuditPage {
-  data: Entry[]
-  meta: { next_cursor: string | null }
-}
 
 function useAudit(site_id: string | null) {
   return useInfiniteQuery({
@@ -25,7 +21,7 @@ function useAudit(site_id: string | null) {
       const query = new URLSearchParams({ limit: String(page_size) })
       if (site_id) query.set('site_id', site_id)
       if (pageParam) query.set('cursor', pageParam)
-      return askPlatform<AuditPage>('GET', `/audit?${query}`)
+      return askPlatform<PlatformAuditEntryList>('GET', `/audit?${query}`)
     },
     getNextPageParam: ({ meta }) => meta.next_cursor,
   })
@@ -43,7 +39,7 @@ export default function Audit() {
   const [outcome, setOutcome] = useState('')
   const audit = useAudit(site_id)
   const { data: sites } = useSites()
-  const isShown = (entry: Entry) =>
+  const isShown = (entry: PlatformAuditEntry) =>
     (outcome === '' || isDone(entry) === (outcome === 'done')) &&
     [entry.by_name, entry.by, entry.address, whatOf(entry), entry.path, entry.body]
       .join(' ')
@@ -118,7 +114,7 @@ export default function Audit() {
   )
 }
 
-const columns: readonly Column<Entry>[] = [
+const columns: readonly Column<PlatformAuditEntry>[] = [
   column('Time', ({ at }) => <LocalTime at={at} />),
   wrapped('By', (entry) =>
     noted(
@@ -137,7 +133,7 @@ const columns: readonly Column<Entry>[] = [
   column('Outcome', (entry) => <Outcome entry={entry} />),
 ]
 
-function Outcome({ entry }: { entry: Entry }) {
+function Outcome({ entry }: { entry: PlatformAuditEntry }) {
   const { status, request_id } = entry
   const [word, color] =
     status === null ? ['Pending', 'gray'] : isDone(entry) ? ['Done', 'teal'] : ['Refused', 'red']

@@ -1,21 +1,18 @@
 import { Button, Text } from '@mantine/core'
 import { useState } from 'react'
 import { askPlatform } from '../../api.ts'
+import type { PlatformRecipient } from '../../generated/platform.ts'
 import { Problem } from '../../ui/form.tsx'
 import { OpenPage } from '../../ui/page.tsx'
 import { useWrite } from '../../ui/use-write.ts'
 
-interface Confirmed {
-  email: string
-  client: string
-}
-
 /** Opened by the link of a mail. Confirmation takes a click: mail scanners open links, too. */
 export default function ConfirmAddress() {
   const token = window.location.hash.slice(1)
-  const [confirmed, setConfirmed] = useState<Confirmed | null>(null)
+  const [confirmed, setConfirmed] = useState<PlatformRecipient | null>(null)
   const { run, is_pending, error } = useWrite({
-    write: (_: undefined) => askPlatform<Confirmed>('POST', '/recipients/confirm', { token }),
+    write: (_: undefined) =>
+      askPlatform<PlatformRecipient>('POST', '/recipients/confirm', { token }),
     done: 'Address confirmed',
     onDone: setConfirmed,
   })

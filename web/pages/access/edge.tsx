@@ -1,8 +1,7 @@
 /** The edge of a site: whether it is connected, what arrives, and how a gateway is set up. */
 import { Badge, Stack, Text } from '@mantine/core'
-import { useQuery } from '@tanstack/react-query'
-import { askPlatform } from '../../api.ts'
-import { useSite, useUser } from '../../queries.ts'
+import type { PlatformEdge, PlatformEdgeList } from '../../generated/platform.ts'
+import { usePlatform, useSite, useUser } from '../../queries.ts'
 import { CopyText } from '../../ui/copy-text.tsx'
 import { type Column, column, DataTable } from '../../ui/data-table.tsx'
 import { formatAge } from '../../ui/format.ts'
@@ -10,28 +9,11 @@ import { Facts, LocalTime, Muted, noted, Page, Section, useNow } from '../../ui/
 import { Answered } from '../../ui/states.tsx'
 import { SetUp } from './edge/set-up.tsx'
 
-interface Edge {
-  edge_id: string
-  name: string
-  is_connected: boolean
-  agent_version: string | null
-  server_version: string
-  is_outdated: boolean
-  created_at: string
-  last_seen_at: string | null
-  revoked_at: string | null
-}
-
 const look_ms = 5000
 
 export default function EdgePage() {
-  const { site_id } = useSite()
   const { role } = useUser()
-  const edges = useQuery({
-    queryKey: ['edges', site_id],
-    queryFn: () => askPlatform<{ data: Edge[] }>('GET', `/edges?site_id=${site_id}`),
-    refetchInterval: look_ms,
-  })
+  const edges = usePlatform<PlatformEdgeList>('edges', '/edges', look_ms)
   return (
     <Page title="Edge">
       <Answered query={edges}>
@@ -47,14 +29,14 @@ export default function EdgePage() {
           </>
         )}
       </Answered>
-      {role === 'administrator' && <SetUp site_id={site_id} />}
+      {role === 'administrator' && <SetUp />}
     </Page>
   )
 }
 
-function Edges({ edges }: { edges: readonly Edge[] }) {
+function Edges({ edges }: { edges: readonly PlatformEdge[] }) {
   const now_ms = useNow(look_ms)
-  const columns: Column<Edge>[] = [
+  const columns: Column<PlatformEdge>[] = [
     column('Gateway', ({ name, edge_id }) => noted(<Text fw={500}>{name}</Text>, edge_id)),
     column('State', (edge) => <State edge={edge} />),
     column('Last seen', ({ last_seen_at: at }) =>
@@ -85,7 +67,7 @@ function Edges({ edges }: { edges: readonly Edge[] }) {
   )
 }
 
-function State({ edge: { revoked_at, is_connected, last_seen_at } }: { edge: Edge }) {
+function State({ edge: { revoked_at, is_connected, last_seen_at } }: { edge: PlatformEdge }) {
   if (revoked_at !== null) return <Badge color="gray">Revoked</Badge>
   if (is_connected) return <Badge color="teal">Connected</Badge>
   return last_seen_at === null ? (
@@ -96,7 +78,7 @@ function State({ edge: { revoked_at, is_connected, last_seen_at } }: { edge: Edg
 }
 
 /** Nothing is pushed to a gateway: a person installs the package there. */
-const Update = ({ of: { name, server_version } }: { of: Edge }) => (
+const Update = ({ of: { name, server_version } }: { of: PlatformEdge }) => (
   <Section title={`Install version ${server_version} on ${name}`}>
     <Stack gap="xs">
       <Text size="sm">

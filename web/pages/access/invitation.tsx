@@ -3,7 +3,8 @@ import { Alert, Button, Stack, Text, TextInput } from '@mantine/core'
 import { useForm } from '@mantine/form'
 import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { useLocation } from 'wouter'
-import { askPlatform, type Role } from '../../api.ts'
+import { askPlatform } from '../../api.ts'
+import type { PlatformOpenInvitation } from '../../generated/platform.ts'
 import { NewPasswordFields } from '../../ui/fields.tsx'
 import { leadTo, Problem, withFields } from '../../ui/form.tsx'
 import { OpenPage } from '../../ui/page.tsx'
@@ -11,18 +12,11 @@ import { checkAgain, checkNewPassword } from '../../ui/passwords.ts'
 import { Answered } from '../../ui/states.tsx'
 import { useWrite } from '../../ui/use-write.ts'
 
-interface OpenInvitation {
-  client: string
-  email: string | null
-  role: Role
-  expires_at: string
-}
-
 export default function Invitation() {
   const token = window.location.hash.slice(1)
   const invitation = useQuery({
     queryKey: ['invitation', token],
-    queryFn: () => askPlatform<OpenInvitation>('POST', '/invitations/look', { token }),
+    queryFn: () => askPlatform<PlatformOpenInvitation>('POST', '/invitations/look', { token }),
     staleTime: Number.POSITIVE_INFINITY,
   })
   const is_gone = isCode(invitation.error, 'not_found')
@@ -44,7 +38,7 @@ export default function Invitation() {
   )
 }
 
-function NewAccount({ token, invitation }: { token: string; invitation: OpenInvitation }) {
+function NewAccount({ token, invitation }: { token: string; invitation: PlatformOpenInvitation }) {
   const [, go] = useLocation()
   const queries = useQueryClient()
   const form = useForm({

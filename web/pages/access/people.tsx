@@ -1,9 +1,15 @@
 import { Alert, Badge, Button, Group, Select, Switch, Text, TextInput } from '@mantine/core'
 import { useForm } from '@mantine/form'
-import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
-import { askPlatform, type Role } from '../../api.ts'
-import { useUser } from '../../queries.ts'
+import { askPlatform } from '../../api.ts'
+import type {
+  PlatformInvitation,
+  PlatformInvitationList,
+  PlatformNewInvitation,
+  PlatformUser,
+  PlatformUserList,
+} from '../../generated/platform.ts'
+import { usePlatform, useUser } from '../../queries.ts'
 import { CopyText } from '../../ui/copy-text.tsx'
 import { type Column, column, DataTable, wrapped } from '../../ui/data-table.tsx'
 import { checkSites, SiteChoice, SiteNames } from '../../ui/fields.tsx'
@@ -13,41 +19,10 @@ import { Heading, LocalTime, Muted, noted, Page } from '../../ui/page.tsx'
 import { Answered } from '../../ui/states.tsx'
 import { useWrite } from '../../ui/use-write.ts'
 
-interface Person {
-  user_id: string
-  name: string
-  email: string
-  role: Role
-  site_ids: string[] | null
-  two_factor_enabled: boolean
-  is_disabled: boolean
-  signed_in_at: string | null
-}
-
-interface Invitation {
-  invitation_id: string
-  email: string | null
-  role: Role
-  site_ids: string[] | null
-  state: 'open' | 'accepted' | 'expired' | 'revoked'
-  created_at: string
-  created_by: string
-  expires_at: string
-}
-
-interface NewInvitation extends Invitation {
-  link_path: string
-  is_mailed: boolean
-}
-
-type Open = { what: 'invite' } | { what: 'change' | 'remove'; person: Person }
+type Open = { what: 'invite' } | { what: 'change' | 'remove'; person: PlatformUser }
 
 export default function People() {
-  const people = useQuery({
-    queryKey: ['people'],
-    queryFn: () => askPlatform<{ data: Person[] }>('GET', '/users'),
-    refetchInterval: 60_000,
-  })
+  const people = usePlatform<PlatformUserList>('people', '/users', 60_000)
   const [open, setOpen] = useState<Open | null>(null)
   const close = () => setOpen(null)
   return (
@@ -70,13 +45,13 @@ export default function People() {
 }
 
 interface PeopleTableProps {
-  people: readonly Person[]
-  onOpen(what: 'change' | 'remove', person: Person): void
+  people: readonly PlatformUser[]
+  onOpen(what: 'change' | 'remove', person: PlatformUser): void
 }
 
 function PeopleTable({ people, onOpen }: PeopleTableProps) {
   const { user_id: own_id } = useUser()
-  const columns: Column<Person>[] = [
+  const columns: Column<PlatformUser>[] = [
     column('Name', ({ name, email, user_id }) =>
       noted(
         <Text fw={500}>
@@ -114,7 +89,7 @@ function PeopleTable({ people, onOpen }: PeopleTableProps) {
   return <DataTable label="People" width={820} {...{ columns, rows }} by="user_id" />
 }
 
-const roles: { value: Role; label: string }[] = [
+const roles: { value: PlatformUser['role']; label: string }[] = [
   { value: 'viewer', label: 'Viewer: reads' },
   { value: 'operator', label: 'Operator: reads, commands and changes' },
   { value: 'administrator', label: 'Administrator: everything, including keys and people' },
@@ -128,11 +103,11 @@ const refusals = {
 const people_changed = ['people', 'session']
 
 interface PersonProps {
-  person: Person
+  person: PlatformUser
   onClose(): void
 }
 
-type Change = Pick<Person, 'name' | 'role' | 'site_ids' | 'is_disabled'>
+type Change = Pick<PlatformUser, 'name' | 'role' | 'site_ids' | 'is_disabled'>
 
 function ChangePerson({ person, onClose }: PersonProps) {
   const { user_id, name, role, site_ids, is_disabled } = person
@@ -203,22 +178,18 @@ const tones = { open: 'blue', accepted: 'teal', expired: 'gray', revoked: 'gray'
 const shown_max = 30
 
 /** Open invitations first, then the newest. */
-const openFirst = (a: Invitation, b: Invitation) =>
+const openFirst = (a: PlatformInvitation, b: PlatformInvitation) =>
   Number(b.state === 'open') - Number(a.state === 'open') ||
   Date.parse(b.created_at) - Date.parse(a.created_at)
 
 function Invitations() {
-  const invitations = useQuery({
-    queryKey: ['invitations'],
-    queryFn: () => askPlatform<{ data: Invitation[] }>('GET', '/invitations'),
-    refetchInterval: 60_000,
-  })
+  const invitations = usePlatform<PlatformInvitationList>('invitations', '/invitations', 60_000)
   const revoke = useWrite({
     write: (id: string) => askPlatform('DELETE', `/invitations/${id}`),
     done: 'Invitation revoked',
     changes: ['invitations'],
   })
-  const columns: Column<Invitation>[] = [
+  const columns: Column<PlatformInvitation>[] = [
     column('For', ({ email, created_by, created_at }) => (
       <>
         {email ?? 'Whoever has the link'}
@@ -268,10 +239,10 @@ function Invitations() {
   )
 }
 
-type Order = Pick<Person, 'email' | 'role' | 'site_ids'>
+type Order = Pick<PlatformUser, 'email' | 'role' | 'site_ids'>
 
 function Invite({ onClose }: { onClose(): void }) {
-  const [made, setMade] = useState<NewInvitation | null>(null)
+  const [made, setMade] = useState<PlatformNewInvitation | null>(null)
   const form = useForm<Order>({
     initialValues: { email: '', role: 'viewer', site_ids: null },
     validate: {
@@ -282,7 +253,10 @@ function Invite({ onClose }: { onClose(): void }) {
   const invite = useWrite({
     write: (order: Order) =>
       withFields(form, () =>
-        askPlatform<NewInvitation>('POST', '/invitations', { ...order, email: order.email.trim() }),
+        askPlatform<PlatformNewInvitation>('POST', '/invitations', {
+          ...order,
+          email: order.email.trim(),
+        }),
       ),
     changes: ['invitations'],
     onDone: setMade,
@@ -310,7 +284,7 @@ function Invite({ onClose }: { onClose(): void }) {
   )
 }
 
-const TheLink = ({ made, onClose }: { made: NewInvitation; onClose(): void }) => (
+const TheLink = ({ made, onClose }: { made: PlatformNewInvitation; onClose(): void }) => (
   <OnceModal onClose={onClose} title={`Link for ${made.email}`}>
     <Alert color="orange" variant="outline">
       The link is shown only once. Anybody who has it can create the account: hand it over in

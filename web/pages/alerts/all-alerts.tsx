@@ -1,11 +1,12 @@
 import { Anchor, Button } from '@mantine/core'
 import { Link } from 'wouter'
+import type { SiteAlert } from '../../generated/platform.ts'
 import { SeverityBadge, StateBadge } from '../../ui/badges.tsx'
 import { type Column, column, DataTable, wrapped } from '../../ui/data-table.tsx'
 import { Problem } from '../../ui/form.tsx'
 import { LocalTime, Muted, noted, Page } from '../../ui/page.tsx'
 import { Answered, Empty } from '../../ui/states.tsx'
-import { type SiteAlert, useOpenAlerts } from './open-alerts.ts'
+import { useOpenAlerts } from './open-alerts.ts'
 
 /** Open alerts of all sites; an alert is handled on the page of its site. */
 export default function AllAlerts() {

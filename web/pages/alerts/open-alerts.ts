@@ -1,16 +1,9 @@
 /** Open alerts of all sites of the person. */
-import type { Alert } from '@heliograph/sdk'
 import { useInfiniteQuery } from '@tanstack/react-query'
 import { askPlatform } from '../../api.ts'
+import type { SiteAlertList } from '../../generated/platform.ts'
 
 const page_size = 100
-
-export type SiteAlert = Alert & { site_id: string; site_name: string }
-
-interface AlertsPage {
-  data: SiteAlert[]
-  meta: { count: number; next_cursor: string | null }
-}
 
 export const useOpenAlerts = (enabled = true) =>
   useInfiniteQuery({
@@ -20,7 +13,7 @@ export const useOpenAlerts = (enabled = true) =>
     queryFn: ({ pageParam }) => {
       const query = new URLSearchParams({ limit: String(page_size) })
       if (pageParam) query.set('cursor', pageParam)
-      return askPlatform<AlertsPage>('GET', `/alerts?${query}`)
+      return askPlatform<SiteAlertList>('GET', `/alerts?${query}`)
     },
     getNextPageParam: ({ meta }) => meta.next_cursor,
     refetchInterval: 30_000,

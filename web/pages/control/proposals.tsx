@@ -1,9 +1,14 @@
 /** Commands that agents propose: what each would do, approve, reject. */
 import { Card, Group, Text, Textarea, Title } from '@mantine/core'
-import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
 import { askPlatform } from '../../api.ts'
-import { useSite } from '../../queries.ts'
+import type {
+  Proposal,
+  ProposalList,
+  ProposedHour,
+  ProposedLimit,
+} from '../../generated/platform.ts'
+import { usePlatform, useSite } from '../../queries.ts'
 import { type Words, wordBadge } from '../../ui/badges.tsx'
 import { type Column, column, DataTable, numeric, wrapped } from '../../ui/data-table.tsx'
 import { useDevices } from '../../ui/devices.tsx'
@@ -14,51 +19,6 @@ import { Answered, Empty } from '../../ui/states.tsx'
 import { useWrite } from '../../ui/use-write.ts'
 import { plantWarnings } from './curtailment/warnings.ts'
 
-interface Limit {
-  logger_id: number
-  rated_power_kw: number
-  max_power_kw: number
-}
-
-interface PlannedHour {
-  start_at: string
-  power_kw: number
-  soc_end_pct: number
-  price_per_mwh: number | null
-}
-
-interface Proposal {
-  proposal_id: number
-  kind: 'curtailment' | 'battery_plan'
-  status: 'waiting' | 'approved' | 'rejected' | 'lapsed' | 'key_ended'
-  reason: string
-  made_at: string
-  made_by: string
-  lapses_at: string
-  decided_at: string | null
-  decided_by: string | null
-  note: string | null
-  curtailment: {
-    start_at: string
-    end_at: string
-    limits: Limit[]
-    warnings: string[]
-  } | null
-  battery_plan: {
-    bess_id: number
-    target_date: string
-    objective: string
-    idle: boolean
-    totals: {
-      charge_kwh: number
-      discharge_kwh: number
-      expected_net_amount: number | null
-      currency: string
-    }
-    hours: PlannedHour[]
-  } | null
-}
-
 const statuses: Words = {
   waiting: ['Waiting', 'orange'],
   approved: ['Approved', 'teal'],
@@ -68,7 +28,6 @@ const statuses: Words = {
 }
 
 const writes = { curtailment: 'curtailment:write', battery_plan: 'bess:write' } as const
-const polled_ms = 15_000
 
 interface Deciding {
   proposal: Proposal
@@ -76,13 +35,8 @@ interface Deciding {
 }
 
 export default function Proposals() {
-  const { site_id } = useSite()
   const [deciding, setDeciding] = useState<Deciding | null>(null)
-  const proposals = useQuery({
-    queryKey: ['proposals', site_id],
-    queryFn: () => askPlatform<{ data: Proposal[] }>('GET', `/proposals?site_id=${site_id}`),
-    refetchInterval: polled_ms,
-  })
+  const proposals = usePlatform<ProposalList>('proposals', '/proposals', 15_000)
   return (
     <Page title="Proposals">
       <Text c="dimmed">
@@ -170,7 +124,7 @@ function What({ proposal: { curtailment, battery_plan } }: { proposal: Proposal 
 function Effect({ proposal: { curtailment, battery_plan } }: { proposal: Proposal }) {
   const { plantName } = useDevices()
   if (curtailment) {
-    const columns: Column<Limit>[] = [
+    const columns: Column<ProposedLimit>[] = [
       column('Plant', ({ logger_id }) => plantName(logger_id)),
       numeric('Rated power', ({ rated_power_kw }) => rated_power_kw, formatPower),
       numeric('Limit', ({ max_power_kw }) => max_power_kw, formatPower),
@@ -192,7 +146,7 @@ function Effect({ proposal: { curtailment, battery_plan } }: { proposal: Proposa
     )
   }
   const { bess_id, hours, totals } = battery_plan!
-  const columns: Column<PlannedHour>[] = [
+  const columns: Column<ProposedHour>[] = [
     column('Hour', ({ start_at }) => <Time at={start_at} />),
     numeric('Power', ({ power_kw }) => power_kw, formatPower),
     numeric('State of charge', ({ soc_end_pct }) => soc_end_pct, inUnit('%')),

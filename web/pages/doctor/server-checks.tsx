@@ -1,22 +1,15 @@
 import { Badge, Text } from '@mantine/core'
-import { useQuery } from '@tanstack/react-query'
-import { askPlatform } from '../../api.ts'
+import type { PlatformDoctorCheck, PlatformDoctorCheckList } from '../../generated/platform.ts'
+import { usePlatform } from '../../queries.ts'
 import { type Column, column, DataTable, wrapped } from '../../ui/data-table.tsx'
 import { inWords, none } from '../../ui/format.ts'
 import { Page } from '../../ui/page.tsx'
 import { Answered } from '../../ui/states.tsx'
 
-interface Check {
-  name: string
-  state: 'ok' | 'warning' | 'error'
-  finding: string
-  action: string | null
-}
-
 const tones = { ok: 'teal', warning: 'orange', error: 'red' } as const
 const names = { ok: 'OK', warning: 'Warning', error: 'Error' } as const
 
-const columns: Column<Check>[] = [
+const columns: Column<PlatformDoctorCheck>[] = [
   column('Check', ({ name }) => <Text fw={500}>{inWords(name)}</Text>),
   column('State', ({ state }) => <Badge color={tones[state]}>{names[state]}</Badge>),
   wrapped('Finding', ({ finding }) => finding),
@@ -24,11 +17,7 @@ const columns: Column<Check>[] = [
 ]
 
 export default function ServerChecks() {
-  const checks = useQuery({
-    queryKey: ['doctor'],
-    queryFn: () => askPlatform<{ data: Check[] }>('GET', '/doctor'),
-    refetchInterval: 60_000,
-  })
+  const checks = usePlatform<PlatformDoctorCheckList>('doctor', '/doctor', 60_000)
   return (
     <Page title="Server checks">
       <Answered query={checks}>

@@ -1,39 +1,16 @@
 /** A site in commissioning by its edge: devices found, values arriving, what is missing. */
 import { Group, List, Stack, Text } from '@mantine/core'
-import { useQuery } from '@tanstack/react-query'
-import { askPlatform } from '../../api.ts'
-import { useSite } from '../../queries.ts'
+import type {
+  PlatformCommissionedDevice,
+  PlatformCommissionedQuantity,
+  PlatformCommissioning,
+} from '../../generated/platform.ts'
+import { usePlatform } from '../../queries.ts'
 import { type Words, wordBadge } from '../../ui/badges.tsx'
 import { type Column, column, DataTable, wrapped } from '../../ui/data-table.tsx'
 import { formatQuantity, inWords, none } from '../../ui/format.ts'
 import { FigureGrid, figures, Muted, NamedFigure, Notice, Page, Time } from '../../ui/page.tsx'
 import { Answered } from '../../ui/states.tsx'
-
-interface Quantity {
-  quantity: string
-  column: string | null
-  value: number | null
-}
-
-interface Device {
-  kind: string
-  device_id: string
-  name: string
-  manufacturer: string | null
-  model: string | null
-  serial_number: string | null
-  comm_state: 'connected' | 'disconnected' | 'unknown'
-  last_ok_at: string | null
-  error: string | null
-  measured_at: string | null
-  quantities: Quantity[]
-}
-
-interface Commissioning {
-  edge_seen_at: string | null
-  missing: (keyof typeof siteGaps)[]
-  devices: Device[]
-}
 
 const siteGaps = {
   edge: 'No edge was ever seen. Enrol one and start it.',
@@ -73,21 +50,19 @@ const units: readonly (readonly [ending: string, unit: string])[] = [
 ]
 const unitOf = (name: string | null) => units.find(([ending]) => name?.endsWith(ending))?.[1] ?? ''
 
-const isMissing = ({ value }: Quantity) => value === null
-const isComplete = ({ comm_state, quantities }: Device) =>
+const isMissing = ({ value }: PlatformCommissionedQuantity) => value === null
+const isComplete = ({ comm_state, quantities }: PlatformCommissionedDevice) =>
   comm_state === 'connected' && !quantities.some(isMissing)
 
 /** Instruments have names of their own. */
-const nameOf = ({ kind }: Device, { quantity }: Quantity): string =>
+const nameOf = (
+  { kind }: PlatformCommissionedDevice,
+  { quantity }: PlatformCommissionedQuantity,
+): string =>
   kind === 'station' ? quantity : quantity === 'dc_input' ? 'DC input' : inWords(quantity)
 
 export default function CommissioningPage() {
-  const { site_id } = useSite()
-  const query = useQuery({
-    queryKey: ['commissioning', site_id],
-    queryFn: () => askPlatform<Commissioning>('GET', `/commissioning?site_id=${site_id}`),
-    refetchInterval: 5000,
-  })
+  const query = usePlatform<PlatformCommissioning>('commissioning', '/commissioning', 5000)
   return (
     <Page title="Commissioning">
       <Answered query={query}>{(found) => <Found {...found} />}</Answered>
@@ -95,7 +70,7 @@ export default function CommissioningPage() {
   )
 }
 
-function Found({ edge_seen_at, missing, devices }: Commissioning) {
+function Found({ edge_seen_at, missing, devices }: PlatformCommissioning) {
   const connected = devices.filter(({ comm_state }) => comm_state === 'connected')
   const complete = devices.filter(isComplete)
   const open = devices.filter((one) => !isComplete(one))
@@ -130,7 +105,7 @@ function Found({ edge_seen_at, missing, devices }: Commissioning) {
   )
 }
 
-const columns: Column<Device>[] = [
+const columns: Column<PlatformCommissionedDevice>[] = [
   wrapped('Device', ({ kind, device_id, name, manufacturer, model, serial_number }) => (
     <>
       {name}

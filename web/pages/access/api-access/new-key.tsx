@@ -1,20 +1,14 @@
-import type { Site } from '@heliograph/sdk'
 import { Button, Checkbox, Group, Stack, Text, TextInput } from '@mantine/core'
 import { useForm } from '@mantine/form'
 import { askPlatform } from '../../../api.ts'
+import type { PlatformKey, PlatformShownKey } from '../../../generated/platform.ts'
 import { useUser } from '../../../queries.ts'
 import { checkSites, SiteChoice } from '../../../ui/fields.tsx'
 import { Dialog, leadTo, withFields } from '../../../ui/form.tsx'
 import { inputsOf } from '../../../ui/inputs.tsx'
 import { useWrite } from '../../../ui/use-write.ts'
 
-/** A new secret, which is shown once. */
-export interface ShownKey {
-  name: string
-  key: string
-}
-
-export type Scope = Site['scopes'][number]
+type Scope = PlatformKey['scopes'][number]
 
 const scopeWords: Readonly<Record<Scope, string>> = {
   'plant:read': 'The site, its plants, inverters, strings and sensors',
@@ -85,12 +79,18 @@ const validate = {
   site_ids: checkSites,
 }
 
-export function NewKey({ onMade, onClose }: { onMade(key: ShownKey): void; onClose(): void }) {
+export function NewKey({
+  onMade,
+  onClose,
+}: {
+  onMade(key: PlatformShownKey): void
+  onClose(): void
+}) {
   const form = useForm<Order>({ initialValues, validate })
   const make = useWrite({
     write: (order: Order) => {
       const body = { ...order, name: order.name.trim(), expires_at: endOf(order.expires_at) }
-      return withFields(form, () => askPlatform<ShownKey>('POST', '/keys', body), {
+      return withFields(form, () => askPlatform<PlatformShownKey>('POST', '/keys', body), {
         conflict_state: { field: 'name', message: name_in_use },
       })
     },
@@ -129,7 +129,7 @@ interface ScopesProps {
 }
 
 function Scopes({ value = [], onChange, error }: ScopesProps) {
-  const offered = useUser().scopes as Scope[]
+  const offered = useUser().scopes
   return (
     <Stack gap="xs">
       <Checkbox.Group

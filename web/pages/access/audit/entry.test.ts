@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import { type Entry, kindOf, whatOf } from './entry.ts'
+import type { PlatformAuditEntry } from '../../../generated/platform.ts'
+import { kindOf, whatOf } from './entry.ts'
 
-const entry = (given: Partial<Entry>): Entry => ({
+const entry = (given: Partial<PlatformAuditEntry>): PlatformAuditEntry => ({
   audit_id: '1',
   site_id: null,
   at: '2026-06-21T10:00:00.000Z',

@@ -1,17 +1,5 @@
-/** An entry of the audit, with a description where method and path are not clear by themselves. */
-export interface Entry {
-  audit_id: string
-  site_id: string | null
-  at: string
-  by: string
-  by_name: string
-  method: string
-  path: string
-  body: string | null
-  status: number | null
-  address: string | null
-  request_id: string | null
-}
+/** Descriptions of entries of the audit where method and path are not clear by themselves. */
+import type { PlatformAuditEntry } from '../../../generated/platform.ts'
 
 const auth = '/platform/auth'
 
@@ -34,19 +22,19 @@ const words: Readonly<Record<string, string>> = {
   '/platform/proposals/reject': 'Proposal of an agent rejected',
 }
 
-const hasLockedOut = ({ status, body }: Entry) =>
+const hasLockedOut = ({ status, body }: PlatformAuditEntry) =>
   status === 401 && /"locked_s":[1-9]|"locked_until":"/.test(body ?? '')
 
-export function whatOf(entry: Entry): string {
+export function whatOf(entry: PlatformAuditEntry): string {
   const { method, path, site_id } = entry
   const what = words[path] ?? `${method} ${path}${site_id ? ` at ${site_id}` : ''}`
   return hasLockedOut(entry) ? `${what}, locked out` : what
 }
 
-export const isDone = ({ status }: Entry) => status !== null && status < 400
+export const isDone = ({ status }: PlatformAuditEntry) => status !== null && status < 400
 
 /** Kind of `by`. Refused sign-ins and reset requests may come from anybody. */
-export function kindOf({ by, path, status }: Entry): string {
+export function kindOf({ by, path, status }: PlatformAuditEntry): string {
   if (by === 'operator') return 'command line'
   const is_anybody =
     path === `${auth}/request-password-reset` ||

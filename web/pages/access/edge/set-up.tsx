@@ -1,40 +1,27 @@
 import { Alert, Button, Group, Stack, Text } from '@mantine/core'
-import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
 import { askPlatform } from '../../../api.ts'
+import type {
+  PlatformEnrolment,
+  PlatformEnrolmentList,
+  PlatformNewEnrolment,
+} from '../../../generated/platform.ts'
+import { usePlatform, useSite } from '../../../queries.ts'
 import { CopyText } from '../../../ui/copy-text.tsx'
 import { Dialog, Problem } from '../../../ui/form.tsx'
 import { LocalTime, Notice, Section } from '../../../ui/page.tsx'
 import { Answered } from '../../../ui/states.tsx'
 import { useWrite } from '../../../ui/use-write.ts'
 
-interface Enrolment {
-  enrolment_id: string
-  state: 'open' | 'waiting' | 'enrolled' | 'expired' | 'revoked' | 'locked'
-  expires_at: string
-  used_at: string | null
-  gateway: string | null
-  address: string | null
-  agent_version: string | null
-}
-
-interface NewEnrolment extends Enrolment {
-  code: string
-  server_url: string | null
-}
-
 const changes = ['enrolments', 'edges']
 
 /** For administrators: the command for the gateway, and the question of a take-over. */
-export function SetUp({ site_id }: { site_id: string }) {
-  const [made, setMade] = useState<NewEnrolment | null>(null)
-  const enrolments = useQuery({
-    queryKey: ['enrolments', site_id],
-    queryFn: () => askPlatform<{ data: Enrolment[] }>('GET', `/enrolments?site_id=${site_id}`),
-    refetchInterval: 5000,
-  })
+export function SetUp() {
+  const { site_id } = useSite()
+  const [made, setMade] = useState<PlatformNewEnrolment | null>(null)
+  const enrolments = usePlatform<PlatformEnrolmentList>('enrolments', '/enrolments', 5000)
   const create = useWrite({
-    write: () => askPlatform<NewEnrolment>('POST', '/enrolments', { site_id }),
+    write: () => askPlatform<PlatformNewEnrolment>('POST', '/enrolments', { site_id }),
     changes,
     onDone: setMade,
   })
@@ -71,7 +58,7 @@ export function SetUp({ site_id }: { site_id: string }) {
   )
 }
 
-const states: Record<Enrolment['state'], string | null> = {
+const states: Record<PlatformEnrolment['state'], string | null> = {
   open: null,
   waiting: 'The gateway has used the code, and waits for your confirmation.',
   enrolled: 'The gateway was set up with this code.',
@@ -80,7 +67,13 @@ const states: Record<Enrolment['state'], string | null> = {
   locked: 'The code is locked, as wrong codes were tried.',
 }
 
-function Command({ made, state }: { made: NewEnrolment; state: Enrolment['state'] }) {
+function Command({
+  made,
+  state,
+}: {
+  made: PlatformNewEnrolment
+  state: PlatformEnrolment['state']
+}) {
   const { code, server_url, expires_at } = made
   if (state !== 'open') {
     return (
@@ -103,7 +96,7 @@ function Command({ made, state }: { made: NewEnrolment; state: Enrolment['state'
   )
 }
 
-function TakeOver({ of }: { of: Enrolment }) {
+function TakeOver({ of }: { of: PlatformEnrolment }) {
   const { enrolment_id, gateway, address, agent_version, used_at } = of
   const [is_open, setOpen] = useState(false)
   const confirm = useWrite({

@@ -1,5 +1,6 @@
 import { useQuery } from '@tanstack/react-query'
 import { askPlatform } from '../../../api.ts'
+import type { PlatformCurtailmentWarnings } from '../../../generated/platform.ts'
 import { useOverview, useRead, useSite } from '../../../queries.ts'
 import type { Span } from '../../../ui/site-clock.ts'
 import type { Plant } from './limits.ts'
@@ -45,6 +46,7 @@ export function useWarnings({ where, limit_mode, limit_value }: RequestedLimit, 
   }).toString()
   return useQuery({
     queryKey: ['curtailment', site_id, 'warnings', query],
-    queryFn: () => askPlatform<{ warnings: string[] }>('GET', `/curtailment/warnings?${query}`),
+    queryFn: () =>
+      askPlatform<PlatformCurtailmentWarnings>('GET', `/curtailment/warnings?${query}`),
   })
 }

@@ -1,10 +1,10 @@
 /** Standing orders: limits that are approved once for hours with a low net price. */
 import { Badge, Card, Group, NativeSelect, Text, Title } from '@mantine/core'
 import { useForm } from '@mantine/form'
-import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
 import { askPlatform } from '../../../api.ts'
-import { useSite } from '../../../queries.ts'
+import type { StandingDay, StandingOrder, StandingOrderList } from '../../../generated/platform.ts'
+import { usePlatform, useSite } from '../../../queries.ts'
 import { type Column, column, DataTable, numeric, wrapped } from '../../../ui/data-table.tsx'
 import { useDevices } from '../../../ui/devices.tsx'
 import { DateField, NumberField } from '../../../ui/fields.tsx'
@@ -23,53 +23,12 @@ import { Answered, Empty, Failure } from '../../../ui/states.tsx'
 import { useWrite } from '../../../ui/use-write.ts'
 import type { Plant } from './limits.ts'
 
-interface Savings {
-  curtailed_energy_kwh: number | null
-  saved_amount: number | null
-  lost_amount: number | null
-}
-
-interface Day extends Savings {
-  delivery_date: string
-  outcome: string
-  unpriced_quarter_count: number
-  skipped_by: string | null
-  periods: {
-    group_id: string
-    start_at: string
-    end_at: string
-    avg_net_price_per_mwh: number
-    is_released: boolean
-  }[]
-}
-
-interface StandingOrder extends Savings {
-  standing_order_id: number
-  logger_id: number | null
-  limit_mode: 'percent' | 'kw'
-  limit_value: number
-  net_price_below: number
-  currency: string
-  timezone: string
-  hours_per_day_max: number | null
-  end_date: string
-  state: 'active' | 'paused' | 'ended'
-  approved_by: string
-  days: Day[]
-}
-
-const topic = 'standing-orders'
-const changes = [topic, 'curtailment']
+const changes = ['standing-orders', 'curtailment']
 
 export function StandingOrders({ plants }: { plants: readonly Plant[] }) {
-  const { site_id } = useSite()
   const [is_open, setOpen] = useState(false)
-  const orders = useQuery({
-    queryKey: [topic, site_id],
-    queryFn: () =>
-      askPlatform<{ data: StandingOrder[] }>('GET', `/standing-orders?site_id=${site_id}`),
-    refetchInterval: 60_000,
-  })
+  const path = '/standing-orders'
+  const orders = usePlatform<StandingOrderList>('standing-orders', path, 60_000)
   return (
     <Part
       title="Standing orders"
@@ -198,7 +157,7 @@ const outcomes: Record<string, string> = {
 }
 
 function Days({ order: { standing_order_id, currency, days } }: { order: StandingOrder }) {
-  const columns: Column<Day>[] = [
+  const columns: Column<StandingDay>[] = [
     column('Day', ({ delivery_date }) => formatDate(delivery_date)),
     wrapped('Limited', (day) => <Plan day={day} currency={currency} />),
     numeric('Energy curtailed', (day) => day.curtailed_energy_kwh, formatEnergy),
@@ -219,7 +178,7 @@ function Days({ order: { standing_order_id, currency, days } }: { order: Standin
   )
 }
 
-function Plan({ day, currency }: { day: Day; currency: string }) {
+function Plan({ day, currency }: { day: StandingDay; currency: string }) {
   const { outcome, periods, skipped_by, unpriced_quarter_count: unpriced } = day
   return (
     <>
