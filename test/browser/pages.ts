@@ -18,6 +18,7 @@ import { asAdministrator, skip } from './stage.ts'
 
 /** Some fifty pages in both colour schemes and on a phone, each looked through. */
 const pages_ms_max = 900_000
+const first_load_files_max = 15
 
 test('every page shows without errors, and axe finds nothing', {
   timeout: pages_ms_max,
@@ -43,6 +44,7 @@ const lookThrough = (t: TestContext, left: PageAddress[]) =>
       const { pattern, address } = next
       await t.test(pattern, async () => {
         await visit(window.page, address)
+        assert.ok((await filesOf(window.page)) <= first_load_files_max)
         await showAll(window.page)
         const found = await findings(window, size)
         size = other[size]
@@ -52,6 +54,11 @@ const lookThrough = (t: TestContext, left: PageAddress[]) =>
       })
     }
   })
+
+const filesOf = (page: Page) =>
+  page.evaluate<number>(
+    `performance.getEntriesByType('resource').filter(({ name }) => name.includes('/assets/')).length`,
+  )
 
 async function findings({ page }: Window, size: Size): Promise<string[]> {
   const found = size === 'phone' ? await onPhone(page) : await inBothSchemes(page)
