@@ -2,8 +2,8 @@ import react from '@vitejs/plugin-react'
 import { defineConfig } from 'vite'
 
 /**
- * Few files for the first load of a page, and no forms or tables for the overview. A group takes
- * everything that its modules import, except what an earlier group has taken.
+ * Few files for the first load of a page, without tables and forms that it does not need. A group
+ * takes everything that its modules import, except what an earlier group has taken.
  */
 const groups = [
   { name: 'start', tags: ['$initial' as const] },
@@ -13,8 +13,12 @@ const groups = [
     minShareCount: 2,
   },
   {
+    name: 'tables',
+    test: /ui.(data-table|filters|form)\.tsx$/,
+  },
+  {
     name: 'forms',
-    test: /node_modules.(@mantine|react-number-format)|ui.(?!.*chart)[\w-]+\.tsx$/,
+    test: /node_modules.(@mantine|react-number-format)|ui.(fields|inputs|days)\.tsx$/,
     minShareCount: 4,
   },
 ]
