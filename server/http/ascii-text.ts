@@ -16,7 +16,7 @@ const zero = 48
 const minus = 45
 const point = 46
 /** Of the longest text of a double, and some. */
-export const number_bytes_max = 32
+const number_bytes_max = 32
 const unknown = ascii('null')
 
 /**
@@ -68,7 +68,7 @@ export function asciiText(): AsciiText {
  * Writes a number in the form of `JSON.stringify` into bytes with room for `number_bytes_max`;
  * returns the end position.
  */
-export function writeNumber(bytes: Buffer, start: number, value: number | null): number {
+function writeNumber(bytes: Buffer, start: number, value: number | null): number {
   if (value === null) {
     for (let nth = 0; nth < unknown.length; nth += 1) bytes[start + nth] = unknown[nth]!
     return start + unknown.length

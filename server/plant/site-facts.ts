@@ -11,7 +11,7 @@ export const announcedSite = (columns: string) =>
 export const edge_seen_at =
   '(SELECT max(e.last_seen_at) FROM edges e WHERE e.site_id = s.site_id) AS edge_seen_at'
 
-/** Without an announced site file, the time zone is UTC and all other facts of the file are null. */
+/** Without an announced site file, the time zone is UTC and its other facts are null. */
 export interface AnnouncedFacts extends SiteFacts {
   name: string
   currency: string | null

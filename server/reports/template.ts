@@ -19,7 +19,7 @@ type TemplateCategory = (typeof templateCategories)[number]
 export const templatePeriods = ['day', 'week', 'month', 'quarter', 'year', 'custom'] as const
 export type TemplatePeriod = (typeof templatePeriods)[number]
 
-export interface ReportSite {
+interface ReportSite {
   site_id: string
   name: string
   /** IANA name; `UTC` before the edge has announced the site. */

@@ -359,7 +359,7 @@ export type ShownWebhook = {
     webhook_id: string;
     name: string;
     url: string;
-    types: Array<'alert.raised' | 'alert.acknowledged' | 'alert.resolved' | 'alert.reopened' | 'curtailment.accepted' | 'curtailment.applied' | 'curtailment.verified' | 'curtailment.restored' | 'curtailment.failed' | 'schedule.proposed' | 'schedule.revised' | 'schedule.approved' | 'schedule.rejected' | 'schedule.started' | 'proposal.made' | 'work_order.created' | 'work_order.changed' | 'work_order.approved' | 'defect.reported' | 'defect.changed' | 'gap.opened' | 'gap.closed' | 'device.offline' | 'device.online' | 'edge.offline' | 'edge.online' | 'report.ready' | 'price.published' | 'forecast.issued'> | null;
+    types: Array<'alert.raised' | 'alert.acknowledged' | 'alert.resolved' | 'alert.reopened' | 'curtailment.accepted' | 'curtailment.applied' | 'curtailment.verified' | 'curtailment.restored' | 'curtailment.failed' | 'schedule.proposed' | 'schedule.revised' | 'schedule.approved' | 'schedule.rejected' | 'schedule.started' | 'schedule.deviated' | 'schedule.ended' | 'proposal.made' | 'work_order.created' | 'work_order.changed' | 'work_order.approved' | 'defect.reported' | 'defect.changed' | 'gap.opened' | 'gap.closed' | 'device.offline' | 'device.online' | 'edge.offline' | 'edge.online' | 'site.health_changed' | 'report.ready' | 'price.published' | 'forecast.issued'> | null;
     site_ids: Array<string> | null;
     state: 'active' | 'paused' | 'off';
     created_at: string;
@@ -476,7 +476,7 @@ export type Webhook = {
     webhook_id: string;
     name: string;
     url: string;
-    types: Array<'alert.raised' | 'alert.acknowledged' | 'alert.resolved' | 'alert.reopened' | 'curtailment.accepted' | 'curtailment.applied' | 'curtailment.verified' | 'curtailment.restored' | 'curtailment.failed' | 'schedule.proposed' | 'schedule.revised' | 'schedule.approved' | 'schedule.rejected' | 'schedule.started' | 'proposal.made' | 'work_order.created' | 'work_order.changed' | 'work_order.approved' | 'defect.reported' | 'defect.changed' | 'gap.opened' | 'gap.closed' | 'device.offline' | 'device.online' | 'edge.offline' | 'edge.online' | 'report.ready' | 'price.published' | 'forecast.issued'> | null;
+    types: Array<'alert.raised' | 'alert.acknowledged' | 'alert.resolved' | 'alert.reopened' | 'curtailment.accepted' | 'curtailment.applied' | 'curtailment.verified' | 'curtailment.restored' | 'curtailment.failed' | 'schedule.proposed' | 'schedule.revised' | 'schedule.approved' | 'schedule.rejected' | 'schedule.started' | 'schedule.deviated' | 'schedule.ended' | 'proposal.made' | 'work_order.created' | 'work_order.changed' | 'work_order.approved' | 'defect.reported' | 'defect.changed' | 'gap.opened' | 'gap.closed' | 'device.offline' | 'device.online' | 'edge.offline' | 'edge.online' | 'site.health_changed' | 'report.ready' | 'price.published' | 'forecast.issued'> | null;
     site_ids: Array<string> | null;
     state: 'active' | 'paused' | 'off';
     created_at: string;
@@ -495,7 +495,7 @@ export type WebhookAttempt = {
 export type WebhookDelivery = {
     site_id: string;
     event_id: number;
-    type: 'alert.raised' | 'alert.acknowledged' | 'alert.resolved' | 'alert.reopened' | 'curtailment.accepted' | 'curtailment.applied' | 'curtailment.verified' | 'curtailment.restored' | 'curtailment.failed' | 'schedule.proposed' | 'schedule.revised' | 'schedule.approved' | 'schedule.rejected' | 'schedule.started' | 'proposal.made' | 'work_order.created' | 'work_order.changed' | 'work_order.approved' | 'defect.reported' | 'defect.changed' | 'gap.opened' | 'gap.closed' | 'device.offline' | 'device.online' | 'edge.offline' | 'edge.online' | 'report.ready' | 'price.published' | 'forecast.issued';
+    type: 'alert.raised' | 'alert.acknowledged' | 'alert.resolved' | 'alert.reopened' | 'curtailment.accepted' | 'curtailment.applied' | 'curtailment.verified' | 'curtailment.restored' | 'curtailment.failed' | 'schedule.proposed' | 'schedule.revised' | 'schedule.approved' | 'schedule.rejected' | 'schedule.started' | 'schedule.deviated' | 'schedule.ended' | 'proposal.made' | 'work_order.created' | 'work_order.changed' | 'work_order.approved' | 'defect.reported' | 'defect.changed' | 'gap.opened' | 'gap.closed' | 'device.offline' | 'device.online' | 'edge.offline' | 'edge.online' | 'site.health_changed' | 'report.ready' | 'price.published' | 'forecast.issued';
     state: 'waiting' | 'delivered' | 'failed';
     next_try_at: string | null;
     attempts: Array<WebhookAttempt>;
