@@ -65,8 +65,7 @@ export class BatteryAlerts {
   #set(source_id: string, code: (typeof codes)[number], wrong: string | null, right: string): void {
     const { conditions, clock, onEvent } = this.#needs
     const said = { at: clock.now().getTime(), message: wrong ?? right, holds: wrong !== null }
-    const event = conditions.set({ source_kind: 'pcs', source_id, code, severity: 'major' }, said)
-    if (event) onEvent(event)
+    onEvent(conditions.set({ source_kind: 'pcs', source_id, code, severity: 'major' }, said))
   }
 }
 

@@ -8,7 +8,7 @@
  * until they do not come near to it any more.
  */
 import { waterFill } from '../control/core/core.ts'
-import { sum as total } from '../control/power-rounds.ts'
+import { sum as total } from '../control/sum.ts'
 
 /** A plant with its batteries, or the common connection with all. */
 export interface Sum {

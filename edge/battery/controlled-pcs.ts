@@ -64,7 +64,7 @@ export class ControlledPcs {
   #failure: string | null = null
   #is_failed = false
   #complaints: readonly string[] = []
-  #is_beating = false
+  readonly #beat = heartbeats()
   /** Reads in a row in which it did the opposite of what it is told. */
   #contrary = 0
   #measured_w = 0
@@ -126,11 +126,6 @@ export class ControlledPcs {
     const is_whole = this.#control !== null && this.alarm_code === null
     const is_failing = this.#attempts >= attempts_max || now_ms < this.#rests_until_ms
     return is_whole && this.power.obeys(now_ms) && !is_failing
-  }
-
-  /** It holds what it was told last. */
-  isAt(power_w: number): boolean {
-    return this.power.isAt(power_w)
   }
 
   /** 0 also where its registers cannot be understood, or would hold more. */
@@ -203,16 +198,8 @@ export class ControlledPcs {
   }
 
   /** Our sign of life; never rejects. */
-  async beat(): Promise<void> {
-    if (this.#is_beating || !this.#control) return
-    this.#is_beating = true
-    try {
-      await this.#control.beat()
-    } catch {
-      // A device that does not answer is the business of its polls.
-    } finally {
-      this.#is_beating = false
-    }
+  beat(): Promise<void> {
+    return this.#beat(this.#control)
   }
 
   /** Whether there is something to be told, by what it holds and when it would stop by itself. */
@@ -221,7 +208,7 @@ export class ControlledPcs {
     if (!this.#control || this.#is_working || now_ms < this.#retry_ms) return false
     // After a failure it has to be shown that it takes anything, even what it holds.
     if (!this.#is_armed || this.#attempts > 0) return true
-    if (!this.isAt(power_w) || this.#told_w !== power_w) return true
+    if (!this.power.isAt(power_w) || this.#told_w !== power_w) return true
     const { stops_after_ms } = this.#control.traits
     return stops_after_ms !== null && now_ms - this.#written_ms >= stops_after_ms / 2
   }
@@ -234,7 +221,7 @@ export class ControlledPcs {
     this.#is_working = true
     let is_sent = false
     let is_done = false
-    const is_other = !this.isAt(power_w)
+    const is_other = !this.power.isAt(power_w)
     const maySend = () => {
       const may = mayStill()
       if (may && is_other && !is_sent) this.#written = { sent_ms: this.#now(), taken_ms: null }
@@ -334,5 +321,21 @@ export class ControlledPcs {
 
   #now(): number {
     return this.#stopwatch.elapsedMs()
+  }
+}
+
+/** Signs of life to a device: none while the last is on its way. Never rejects. */
+export function heartbeats(): (device: { beat(): Promise<void> } | null) => Promise<void> {
+  let is_beating = false
+  return async (device) => {
+    if (is_beating || !device) return
+    is_beating = true
+    try {
+      await device.beat()
+    } catch {
+      // A device that does not answer is the business of its polls.
+    } finally {
+      is_beating = false
+    }
   }
 }

@@ -9,8 +9,9 @@ import type { BatteryRead, PcsRead } from '../battery-reads.ts'
 import { waterFill } from '../control/core/core.ts'
 import { fresh_polls } from '../control/device-record.ts'
 import type { SourceBook } from '../control/source-book.ts'
+import { sum } from '../control/sum.ts'
 import type { BatteryAnswer } from '../drivers/driver.ts'
-import { ControlledPcs } from './controlled-pcs.ts'
+import { ControlledPcs, heartbeats } from './controlled-pcs.ts'
 import type { BatteryNow, DispatchFacts, Stop, UnitNow } from './decide-dispatch.ts'
 import { PcsSource } from './pcs-source.ts'
 
@@ -51,7 +52,7 @@ export class ControlledUnit {
   readonly #fresh_ms: number
   #read: (BatteryRead & { at_ms: number }) | null = null
   #full_or_empty: UnitNow['full_or_empty'] = null
-  #is_beating = false
+  readonly #beat = heartbeats()
   #beaten_ms = Number.NEGATIVE_INFINITY
   readonly #since_ms: number
   /** As of the last decision: when, what it was told, and since when its ramp was not used. */
@@ -91,10 +92,8 @@ export class ControlledUnit {
   get measured_w(): number | null {
     const now_ms = this.#now()
     const all = this.pcs.map(({ power }) => power.measuredAt(now_ms))
-    return all.reduce(
-      (sum, one) => (sum === null || one === null ? null : sum + one),
-      0 as number | null,
-    )
+    const known = all.filter((power_w) => power_w !== null)
+    return known.length < all.length ? null : sum(known)
   }
 
   get failure(): string | null {
@@ -141,7 +140,8 @@ export class ControlledUnit {
     const now_ms = this.#now()
     if (now_ms - this.#beaten_ms < beat_ms_min) return
     this.#beaten_ms = now_ms
-    await Promise.all([this.#beatBattery(), ...this.pcs.map((pcs) => pcs.beat())])
+    const battery = this.#read?.device ?? null
+    await Promise.all([this.#beat(battery), ...this.pcs.map((pcs) => pcs.beat())])
   }
 
   /** At each tick. */
@@ -151,17 +151,17 @@ export class ControlledUnit {
   }
 
   worst_w(now_ms: number): number {
-    return this.pcs.reduce((sum, { power }) => sum + power.worst_w(now_ms), 0)
+    return sum(this.pcs, ({ power }) => power.worst_w(now_ms))
   }
 
   held_w(now_ms: number): number {
-    return this.pcs.reduce((sum, { power }) => sum + power.held_w(now_ms), 0)
+    return sum(this.pcs, ({ power }) => power.held_w(now_ms))
   }
 
   /** Of those that cannot be commanded now. */
   fixed_w(now_ms: number): number {
     const fixed = this.pcs.filter((pcs) => !pcs.isUsable(now_ms))
-    return fixed.reduce((sum, { power }) => sum + power.worst_w(now_ms), 0)
+    return sum(fixed, ({ power }) => power.worst_w(now_ms))
   }
 
   /** Each part of it was read, or has been waited for. */
@@ -174,14 +174,14 @@ export class ControlledUnit {
   now(stops: readonly Stop[]): Omit<UnitNow, 'asked_w' | 'room' | 'granted_w'> {
     const now_ms = this.#now()
     const usable = this.pcs.filter((pcs) => pcs.isUsable(now_ms))
-    const sum = (of: 'charge_max_w' | 'discharge_max_w') =>
-      usable.reduce((all, { power, rated_w }) => all + Math.min(rated_w, power.state![of]), 0)
+    const mostOf = (way: 'charge_max_w' | 'discharge_max_w') =>
+      sum(usable, ({ power, rated_w }) => Math.min(rated_w, power.state![way]))
     return {
       facts: this.facts,
       battery: this.#battery(),
       stops: [...stops, ...this.#stops(now_ms, usable.length)],
-      pcs_charge_w: sum('charge_max_w'),
-      pcs_discharge_w: sum('discharge_max_w'),
+      pcs_charge_w: mostOf('charge_max_w'),
+      pcs_discharge_w: mostOf('discharge_max_w'),
       full_or_empty: this.#full_or_empty,
       ...this.#onItsWay(now_ms),
     }
@@ -197,7 +197,7 @@ export class ControlledUnit {
   #onItsWay(now_ms: number): Pick<UnitNow, 'told_w' | 'passed_s'> {
     // One that is silent neither goes anywhere, nor keeps the others from that.
     const usable = this.pcs.filter((pcs) => pcs.isUsable(now_ms))
-    const told_w = usable.reduce((all, pcs) => all + pcs.told_w, 0)
+    const told_w = sum(usable, (pcs) => pcs.told_w)
     const { at_ms, ...before } = this.#decided
     const grown_w = Math.abs(told_w) - Math.abs(before.told_w)
     const is_back = grown_w < 0 || told_w * before.told_w < 0
@@ -211,7 +211,7 @@ export class ControlledUnit {
   #stepOf(usable: readonly ControlledPcs[]): number {
     const { ramp_w_s } = this.facts
     if (ramp_w_s === null) return 0
-    const rated_w = this.pcs.reduce((sum, pcs) => sum + pcs.rated_w, 0)
+    const rated_w = sum(this.pcs, (pcs) => pcs.rated_w)
     const steps = usable.map((pcs) => {
       const step_w = Math.max(pcs.stepFrom(pcs.told_w, 1), pcs.stepFrom(pcs.told_w, -1))
       // Of what they are told together it has its part, in whole watts.
@@ -305,18 +305,6 @@ export class ControlledUnit {
   #fresh(): BatteryRead | null {
     const is_fresh = this.#read && this.#now() - this.#read.at_ms <= this.#fresh_ms
     return is_fresh ? this.#read : null
-  }
-
-  async #beatBattery(): Promise<void> {
-    if (this.#is_beating || !this.#read) return
-    this.#is_beating = true
-    try {
-      await this.#read.device.beat()
-    } catch {
-      // A device that does not answer is the business of its polls.
-    } finally {
-      this.#is_beating = false
-    }
   }
 
   #now(): number {

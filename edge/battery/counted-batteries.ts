@@ -21,6 +21,7 @@ import {
   type PowerSource,
 } from '../control/power-rounds.ts'
 import { groupOf, type SourceBook, site_group } from '../control/source-book.ts'
+import { sum } from '../control/sum.ts'
 import type { ControlledPcs } from './controlled-pcs.ts'
 import type { ControlledUnit } from './controlled-unit.ts'
 import type { PcsRecord } from './dispatch-store.ts'
@@ -163,7 +164,7 @@ export class CountedBatteries {
       const measured = sourcesOf(unit).map((source) => power_w.get(source) ?? null)
       const missing = pcs.filter((_, nth) => measured[nth] === null)
       const known = measured.filter((one_w) => one_w !== null)
-      const sum_w = known.length === 0 ? null : sum(known, (one_w) => one_w)
+      const sum_w = known.length === 0 ? null : sum(known)
       const missing_w = sum(missing, ({ power }) => power.worst_w(now_ms))
       return { bess_id, logger_id, ...measuredPower(sum_w, missing.length > 0 ? missing_w : null) }
     })
@@ -238,6 +239,3 @@ export class CountedBatteries {
 
 const sourcesOf = ({ bess_id, pcs }: ControlledUnit) =>
   pcs.map(({ pcs_idx }): PowerSource => `pcs ${pcsId({ bess_id, pcs_idx })}`)
-
-export const sum = <Of>(all: readonly Of[], of: (one: Of) => number) =>
-  all.reduce((total, one) => total + of(one), 0)

@@ -21,10 +21,11 @@ import { isSamePermit, type Permit } from '../control/permit-terms.ts'
 import { Places } from '../control/places.ts'
 import { PowerRounds } from '../control/power-rounds.ts'
 import { SourceBook } from '../control/source-book.ts'
+import { sum } from '../control/sum.ts'
 import { BatteryAlerts, type BatteryAlertsNeeds } from './battery-alerts.ts'
 import type { ControlledPcs } from './controlled-pcs.ts'
 import { ControlledUnit, splitOver } from './controlled-unit.ts'
-import { CountedBatteries, sum } from './counted-batteries.ts'
+import { CountedBatteries } from './counted-batteries.ts'
 import { type DispatchDecision, decideDispatch, type Stop } from './decide-dispatch.ts'
 import { DispatchHours } from './dispatch-hours.ts'
 import { DispatchLog } from './dispatch-log.ts'
@@ -385,7 +386,7 @@ export class Dispatcher implements BatteryHooks {
       now_ms,
       decision,
       is_proven: unit.pcs.every((pcs) =>
-        targets.some((one) => one.pcs === pcs && pcs.isAt(one.power_w)),
+        targets.some((one) => one.pcs === pcs && pcs.power.isAt(one.power_w)),
       ),
       measured_w,
       failure,

@@ -53,12 +53,12 @@ export class PcsNotes {
     const { power_w, mayStill } = order
     const id = pcsId({ bess_id, pcs_idx })
     // It holds that already: its time begins anew.
-    if (pcs.isAt(power_w)) return await pcs.carryOut(order)
+    if (pcs.power.isAt(power_w)) return await pcs.carryOut(order)
     const now_ms = this.#stopwatch.elapsedMs()
     if (is_raise && (this.#announced.has(id) || now_ms < this.#retry_ms)) {
       const held_w = pcs.told_w
       // Meanwhile it goes on as it is.
-      const is_due = pcs.isAt(held_w) && pcs.needs(held_w)
+      const is_due = pcs.power.isAt(held_w) && pcs.needs(held_w)
       return is_due ? await pcs.carryOut({ mayStill, power_w: held_w }) : undefined
     }
     const noted = this.#notes.noted({ is: 'pcs_order', bess_id, pcs_idx, power_w, is_raise })

@@ -5,9 +5,10 @@
 import { waterFill } from '../control/core/core.ts'
 import type { JointCeiling, JointCeilings } from '../control/joint-ceilings.ts'
 import type { Permit } from '../control/permit-terms.ts'
+import { sum } from '../control/sum.ts'
 import { BatteryRoom, type Sum } from './battery-room.ts'
 import type { ControlledUnit } from './controlled-unit.ts'
-import { type CountedBatteries, type StandingUnit, sum } from './counted-batteries.ts'
+import type { CountedBatteries, StandingUnit } from './counted-batteries.ts'
 import type { DispatchFacts, UnitNow } from './decide-dispatch.ts'
 import { LatelyMost } from './most-told.ts'
 

@@ -6,6 +6,7 @@ import type { Dispatcher } from '../battery/dispatcher.ts'
 import type { ControlledDevice } from './controlled-device.ts'
 import type { ControlledPlants, Plant } from './controlled-plants.ts'
 import { type Permit, shareOfPermit } from './permit-terms.ts'
+import { sum } from './sum.ts'
 
 /** Devices without a share, whose permit is not known, are left as they are. */
 function armingShares(
@@ -15,8 +16,8 @@ function armingShares(
 ): { device: ControlledDevice; share_w: number }[] {
   // What is not in site.yaml any more may hold its share all the same.
   const ratedOf = ({ devices, removed }: Plant) =>
-    [...devices, ...removed].reduce((sum, { limits }) => sum + limits.facts.rated_w, 0)
-  const site_rated_w = plants.reduce((sum, plant) => sum + ratedOf(plant), 0)
+    sum([...devices, ...removed], ({ limits }) => limits.facts.rated_w)
+  const site_rated_w = sum(plants, ratedOf)
   const left = permit && permitBeside(permit, standing_w)
   return plants.flatMap((plant) => {
     const { logger_id, devices } = plant

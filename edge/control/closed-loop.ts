@@ -8,6 +8,7 @@
  * stopwatch.
  */
 import { waterFill } from './core/core.ts'
+import { sum } from './sum.ts'
 
 export interface LoopDevice {
   inverter_id: number
@@ -101,12 +102,12 @@ function sharedAnew({ row_w, rated_w, metered, devices }: LoopPlant): Map<number
   )
   const shares_w = fill(row_w, devices, (nth) => wishes_w[nth]!)
   // Where nobody is held any more the rest is shared too, so that all may come up.
-  const rest_w = row_w - shares_w.reduce((sum, share_w) => sum + share_w, 0)
+  const rest_w = row_w - sum(shares_w)
   const more_w = fill(rest_w, devices, (nth) => Math.max(0, devices[nth]!.max_w - shares_w[nth]!))
-  const gain_w = devices.reduce((sum, device, nth) => {
-    return isHeld(device) ? sum + shares_w[nth]! + more_w[nth]! - device.bound_w : sum
-  }, 0)
-  if (Math.min(gain_w, room_w) < dead_band_w) return null
+  const gains_w = devices.map((device, nth) =>
+    isHeld(device) ? shares_w[nth]! + more_w[nth]! - device.bound_w : 0,
+  )
+  if (Math.min(sum(gains_w), room_w) < dead_band_w) return null
   return new Map(
     devices.map(({ inverter_id }, nth) => [inverter_id, shares_w[nth]! + more_w[nth]!]),
   )

@@ -242,8 +242,7 @@ export class ControlAlerts {
   #set(source: Source, code: Code, now: Omit<Said, 'at'> & { holds: boolean }): void {
     const { conditions, clock, onEvent } = this.#needs
     const condition = { ...source, code, severity: severities[code] }
-    const event = conditions.set(condition, { at: clock.now().getTime(), ...now })
-    if (event) onEvent(event)
+    onEvent(conditions.set(condition, { at: clock.now().getTime(), ...now }))
   }
 }
 

@@ -20,14 +20,6 @@ interface NotesNeeds {
   onFault?(error: Error): void
 }
 
-interface PlantNote {
-  logger_id: number
-  held_by: 'none' | 'curtailment' | 'permit'
-  may_raise: boolean
-  is_known: boolean
-  worst_w: number
-}
-
 export class ControlNotes {
   readonly #needs: NotesNeeds
   #permit = ''
@@ -93,12 +85,10 @@ export class ControlNotes {
     this.note({ is: 'sun', sun })
   }
 
-  plant({ worst_w, ...plant }: PlantNote, ceiling_w: number): void {
-    const { logger_id } = plant
-    const entry = { is: 'decision', ...plant, worst_w, ceiling_w } as const
+  decision(entry: Extract<Noted, { is: 'decision' }>): void {
     const text = JSON.stringify(entry)
-    if (text !== this.#decisions.get(logger_id)) this.note(entry)
-    this.#decisions.set(logger_id, text)
+    if (text !== this.#decisions.get(entry.logger_id)) this.note(entry)
+    this.#decisions.set(entry.logger_id, text)
   }
 
   /** Each minute, and sooner where something changed. `round_at` null: no round was polled. */

@@ -33,6 +33,7 @@ import {
 } from './power-rounds.ts'
 import type { PlantPower } from './row-watch.ts'
 import { groupsOf, type SourceBook, savedDevices, traitsOf } from './source-book.ts'
+import { sum } from './sum.ts'
 
 /** It cannot be told anything, and counts. */
 interface RemovedDevice extends Controlled {
@@ -174,8 +175,9 @@ export class ControlledPlants {
   #describe(all: readonly LimitedDevice[]): void {
     const sources = all.map(({ key, place, declared }) => {
       const facts = this.#factsOf(place, declared)
-      this.#limits.get(key)?.describe(facts)
-      return traitsOf({ key, plants: [place.logger_id], facts }, this.#limits.get(key)?.contact)
+      const limits = this.#limits.get(key)
+      if (limits) limits.facts = facts
+      return traitsOf({ key, plants: [place.logger_id], facts }, limits?.contact)
     })
     this.#book.describe('devices', sources)
   }
@@ -233,7 +235,7 @@ export class ControlledPlants {
     const all = this.counted.map((plant) => ({ plant, ceiling: ceilingOf(plant) }))
     this.#lookAtRemoved(now_ms)
     const left_w = leftOf({ site_w, batteries })
-    const all_ceilings_w = all.reduce((sum, { ceiling }) => sum + ceiling.ceiling_w, 0)
+    const all_ceilings_w = sum(all, ({ ceiling }) => ceiling.ceiling_w)
     const plants = all.map(({ plant, ceiling }): PlantNow => {
       this.#saveRamp(plant, ceiling.ceiling_w, now_ms)
       const { logger_id, rated_w } = plant
@@ -285,8 +287,7 @@ export class ControlledPlants {
 
   /** What the registers of its devices let it deliver at most, whatever its power is yet. */
   heldOf({ devices, removed }: Plant, now_ms: number): number {
-    const all = [...devices, ...removed]
-    return all.reduce((sum, { limits }) => sum + limits.held_w(now_ms), 0)
+    return sum([...devices, ...removed], ({ limits }) => limits.held_w(now_ms))
   }
 
   /** Power that comes down to a lower limit as fast as its device can. */
@@ -301,8 +302,7 @@ export class ControlledPlants {
 
   /** What inverters may deliver that may be asleep. */
   sleepingWorst(plant: Plant, now_ms: number): number {
-    const asleep = [...this.#asleepOf(plant, now_ms)]
-    return asleep.reduce((sum_w, limits) => sum_w + limits.worst_w(now_ms), 0)
+    return sum([...this.#asleepOf(plant, now_ms)], (limits) => limits.worst_w(now_ms))
   }
 
   /** While the sun is low: those that do not answer, one that fell silent within a write, too. */
@@ -499,7 +499,7 @@ export class ControlledPlants {
 }
 
 const sumWorst = (devices: readonly Pick<Controlled, 'limits'>[], now_ms: number) =>
-  devices.reduce((sum, { limits }) => sum + limits.worst_w(now_ms), 0)
+  sum(devices, ({ limits }) => limits.worst_w(now_ms))
 
 /** What is limited by commands of its own, by what site.yaml says of it. */
 interface LimitedDevice {
@@ -519,8 +519,8 @@ function limitedIn({ logger_id, controller, inverters }: Logger): LimitedDevice[
   if (!controller) return each
   const place = {
     logger_id,
-    rated_w: each.reduce((sum_w, one) => sum_w + one.place.rated_w, 0),
-    max_w: each.reduce((sum_w, one) => sum_w + one.place.max_w, 0),
+    rated_w: sum(each, (one) => one.place.rated_w),
+    max_w: sum(each, (one) => one.place.max_w),
     inverters: each.map(({ key }) => key),
   }
   return [

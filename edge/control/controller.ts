@@ -32,6 +32,7 @@ import { type Ceiling, ceilingUnder, isIdle, type PlantTerms, termsOf } from './
 import { no_round, type PowerRounds, type PowerSource } from './power-rounds.ts'
 import { RowBook } from './row-book.ts'
 import type { PlantLook } from './row-watch.ts'
+import { sum } from './sum.ts'
 
 export interface ControllerNeeds {
   clock: Clock
@@ -374,7 +375,7 @@ export class Controller {
       const may_raise = ceiling.may_raise && is_settled && wishes.is_known
       // A plant with batteries is held to its rating with what they are rated at.
       const own = counting.filter((one) => one.logger_id === logger_id)
-      const joint_w = own.reduce((sum_w, { max_w }) => sum_w + max_w, rated_w)
+      const joint_w = rated_w + sum(own, ({ max_w }) => max_w)
       return { ...ceiling, may_raise, joint: { permit_w, asked_w: Math.min(row_w, joint_w) } }
     }
     try {
@@ -464,10 +465,15 @@ export class Controller {
       const excess = this.#excessOf(logger_id).look(allowed, power, now_ms)
       this.#alerts.permitExceeded(logger_id, excess)
       site_worst_w += worst_w
-      this.#notes.plant(
-        { logger_id, held_by, may_raise: ceiling.may_raise, is_known, worst_w },
-        decided.ceiling_w,
-      )
+      this.#notes.decision({
+        is: 'decision',
+        logger_id,
+        held_by,
+        may_raise: ceiling.may_raise,
+        is_known,
+        worst_w,
+        ceiling_w: decided.ceiling_w,
+      })
     }
     this.#notePower(now_ms)
     this.#alerts.permitUnenforceable(null, fixed_w > (permit?.site_w ?? fixed_w))
@@ -510,7 +516,7 @@ export class Controller {
       failure: failures.find(({ code }) => code !== 'timeout') ?? failures[0] ?? null,
       below: devices.map((device) => device.not_as_set).find((message) => message !== null) ?? null,
       refusal: this.#refusalOf(plant, permit),
-      failed_attempts: devices.reduce((sum, device) => sum + device.failed_attempts, 0),
+      failed_attempts: sum(devices, (device) => device.failed_attempts),
     }
   }
 

@@ -17,6 +17,7 @@ import {
 import { type DeviceLimits, restOf, toldOf } from './device-limits.ts'
 import type { Ceiling } from './plant-ceilings.ts'
 import { groupOf, type SourceBook, site_group } from './source-book.ts'
+import { sum } from './sum.ts'
 
 export interface Controlled {
   inverter_id: number
@@ -190,10 +191,10 @@ export const leftOf = ({ site_w, batteries }: Pick<SiteNow, 'site_w' | 'batterie
 
 function isHeldJointly(site: SiteNow): boolean {
   if (site.site_w === null) return false
-  const most_w = site.plants.reduce((sum_w, { ceiling_w, devices }) => {
-    const of_devices = devices.reduce((all_w, { limits }) => all_w + limits.static_max_w, 0)
-    return sum_w + Math.min(ceiling_w, of_devices)
-  }, 0)
+  const most_w = sum(site.plants, ({ ceiling_w, devices }) => {
+    const of_devices_w = sum(devices, ({ limits }) => limits.static_max_w)
+    return Math.min(ceiling_w, of_devices_w)
+  })
   return most_w > leftOf(site)
 }
 

@@ -49,24 +49,6 @@ export function latencyOf(
   return Math.max(applies_within_ms, declared?.applies_within_ms ?? 0)
 }
 
-interface Rounding {
-  step_w: number
-  tolerance_w: number
-  least_w: number
-}
-
-/** How a device rounds a limit: by site.yaml, else by its profile. */
-export function roundingOf(
-  traits: Pick<LimitTraits, 'step_w' | 'tolerance_w' | 'min_limit_w'>,
-  declared: DeclaredTraits = {},
-): Rounding {
-  return {
-    step_w: declared.step_w ?? traits.step_w ?? 0,
-    tolerance_w: declared.tolerance_w ?? traits.tolerance_w ?? 0,
-    least_w: declared.min_limit_w ?? traits.min_limit_w,
-  }
-}
-
 /** The highest limit of the registers at or below `limit_w`, in declared steps; 0 if unknown. */
 export function settableStep(
   control: Pick<LimitControl, 'settable'> | null,

@@ -46,6 +46,7 @@ export const restOf = ({ command, raise_pause_ms }: Source, now_ms: number): num
 const late_ms = 1000
 
 export class DeviceLimits {
+  /** Others with another site file. */
   facts: DeviceFacts
   readonly #book: SourceBook
   readonly #id: string
@@ -238,11 +239,6 @@ export class DeviceLimits {
     const unheard_ms = polls * interval_ms
     if (unheard_ms === this.#record.unheard_ms) return
     this.#record = { ...this.#record, unheard_ms }
-  }
-
-  /** Another site file. */
-  describe(facts: DeviceFacts): void {
-    this.facts = facts
   }
 
   onContact(contact: Contact): void {

@@ -95,20 +95,7 @@ export interface DeviceFacts {
 }
 
 /** The core's part of a record. */
-type Kept = Pick<
-  DeviceRecord,
-  | 'static_max_w'
-  | 'read_w'
-  | 'reverts_to_w'
-  | 'written_w'
-  | 'before_w'
-  | 'intents'
-  | 'external_w'
-  | 'ramps_from_w'
-  | 'exceeds'
->
-
-export function keptOf(source: Source): Kept {
+export function keptOf(source: Source) {
   const { max_w, read, command, under_way, external_w, ramps, exceeds } = source
   const most_w = ramps.reduce((most, { w }) => Math.max(most, w), 0)
   return {
@@ -121,7 +108,7 @@ export function keptOf(source: Source): Kept {
     external_w,
     ramps_from_w: ramps.length > 0 ? most_w : null,
     exceeds,
-  }
+  } satisfies DeviceRecord
 }
 
 /** What a restart begins with; the core sets the times. */

@@ -6,7 +6,7 @@ import type { WallTime } from './clock-watch.ts'
 import type { ControlledPlants, Plant } from './controlled-plants.ts'
 import type { Permit } from './permit-terms.ts'
 import type { PlantTerms } from './plant-ceilings.ts'
-import { sum } from './power-rounds.ts'
+import { sum } from './sum.ts'
 
 /** What a plant may deliver together with its batteries, and the common connection with all. */
 export interface JointCeilings extends WallTime {
@@ -44,9 +44,9 @@ export function jointCeilings(
   return known.counted.map((plant) => {
     const { logger_id, devices, removed } = plant
     const { permit_w, row_w } = termsOf(plant)
-    const removed_w = sum(removed.map(({ limits }) => limits.ceiling_w))
+    const removed_w = sum(removed, ({ limits }) => limits.ceiling_w)
     const asleep = known.is_night ? known.silentOf(plant, now_ms) : []
-    const asleep_most_w = sum(asleep.map(({ limits }) => limits.ceiling_w))
+    const asleep_most_w = sum(asleep, ({ limits }) => limits.ceiling_w)
     return {
       logger_id,
       permit_w,
@@ -54,17 +54,16 @@ export function jointCeilings(
       ceiling_w: Math.min(permit_w, row_w),
       is_known: known.isKnown(plant, now_ms),
       power_w: pressingPower(plant, now_ms),
-      most_w: removed_w + sum(devices.map(({ limits }) => limits.ceiling_w)) - asleep_most_w,
+      most_w: removed_w + sum(devices, ({ limits }) => limits.ceiling_w) - asleep_most_w,
     }
   })
 }
 
 /** What a plant is about to deliver: one that does not obey counts with all that it may. */
 function pressingPower({ devices, removed }: Plant, now_ms: number): number {
-  const of_devices = devices.map(({ limits, power }) => {
+  const of_devices = sum(devices, ({ limits, power }) => {
     const power_w = limits.obeys(now_ms) ? (power?.power_w ?? null) : null
     return power_w === null ? limits.worst_w(now_ms) : Math.max(0, power_w)
   })
-  const of_removed = removed.map(({ limits }) => limits.worst_w(now_ms))
-  return sum([...of_devices, ...of_removed])
+  return of_devices + sum(removed, ({ limits }) => limits.worst_w(now_ms))
 }

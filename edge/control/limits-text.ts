@@ -1,5 +1,6 @@
 /** What the edge remembers of the limits of its devices, for people; nothing of the permit file. */
-import { deviceName, type PcsKey, pcsId, pcsName } from './device-name.ts'
+import type { PcsRecord } from '../battery/dispatch-store.ts'
+import { deviceName, pcsId, pcsName } from './device-name.ts'
 import type { DeviceRecord } from './device-record.ts'
 
 /** The limit of another that is in its way; null: none is. */
@@ -38,15 +39,8 @@ function textOf(record: DeviceRecord, is_asked: boolean): string {
   return parts.join('; ')
 }
 
-/** What is remembered of a PCS of a battery. */
-interface SavedPcs extends PcsKey {
-  max_w: number
-  place: { logger_id: number | null } | null
-  left: readonly (number | null)[]
-}
-
 /** A line for each that is not where site.yaml has it, or was said to be disconnected. */
-export function pcsText(all: readonly SavedPcs[], asked: ReadonlySet<string>): string {
+export function pcsText(all: readonly PcsRecord[], asked: ReadonlySet<string>): string {
   return all
     .filter(({ place, left }) => left.length > 0 || place === null)
     .map((pcs) => {

@@ -7,6 +7,7 @@
 import type { Site } from '@heliograph/domain/site'
 import { solarPosition } from '@heliograph/physics/solar-position'
 import { controllerKey } from './device-name.ts'
+import { sum } from './sum.ts'
 
 /**
  * `low`: inverters may be asleep, and are not accused of what they could deliver while they do not
@@ -79,9 +80,10 @@ export class NightWatch {
       ]),
     )
     const ratedAt = (logger_id: number | null) =>
-      loggers
-        .filter((logger) => logger_id === null || logger.logger_id === logger_id)
-        .reduce((sum_w, { rated_power_kw }) => sum_w + watts(rated_power_kw), 0)
+      sum(
+        loggers.filter((logger) => logger_id === null || logger.logger_id === logger_id),
+        ({ rated_power_kw }) => watts(rated_power_kw),
+      )
     this.#metered = new Map()
     for (const { meter_id, role, logger_id = null } of meters) {
       const of = role === 'grid_connection' ? null : logger_id

@@ -3,10 +3,11 @@
  * figure of each plant and of the connection, also of plants that have no entry any more. Where the
  * copy is lost those still hold, downwards.
  */
+import { readFile } from 'node:fs/promises'
 import { basename, join } from 'node:path'
 import { Type } from 'typebox'
 import { Value } from 'typebox/value'
-import { readIfThere, writeDurably } from '../durable-file.ts'
+import { writeDurably } from '../durable-file.ts'
 import { type PermitFile, parsePermitFile, permitOf } from './permit-file.ts'
 import { boundsOf, lostPermit, lowestPermit, type Permit, permitAfter } from './permit-terms.ts'
 
@@ -106,19 +107,24 @@ function lastPermitOf(text: string): Permit | null {
   return { plant_w: new Map(found.plants), site_w: found.site_w }
 }
 
+export async function readText(path: string): Promise<{ text: string } | { error: string }> {
+  try {
+    return { text: await readFile(path, 'utf8') }
+  } catch (error) {
+    return { error: (error as NodeJS.ErrnoException).code ?? 'unknown' }
+  }
+}
+
 type Found<Of> = { value: Of } | { problem: string; is_none: boolean }
 
 async function read<Of>(path: string, parse: (text: string) => Of | null): Promise<Found<Of>> {
-  let text: string | null
-  try {
-    text = await readIfThere(path)
-  } catch (error) {
-    const { code } = error as NodeJS.ErrnoException
-    return { problem: `cannot be read (${code})`, is_none: false }
+  const found = await readText(path)
+  if ('error' in found) {
+    const is_none = found.error === 'ENOENT'
+    return { problem: is_none ? 'is gone' : `cannot be read (${found.error})`, is_none }
   }
-  if (text === null) return { problem: 'is gone', is_none: true }
   try {
-    const value = parse(text)
+    const value = parse(found.text)
     if (value !== null) return { value }
   } catch {
     // It is told as what it is.

@@ -10,6 +10,7 @@ import { type FileProblem, parseYamlFile } from '@heliograph/domain/yaml-file'
 import { type Static, type TSchema, Type } from 'typebox'
 import { parseDocument, visit } from 'yaml'
 import type { Permit } from './permit-terms.ts'
+import { sum } from './sum.ts'
 
 const closed = { additionalProperties: false } as const
 const PowerKw = Type.Number({ minimum: 0, maximum: 1e7 })
@@ -45,19 +46,15 @@ export interface PermitSite {
 const rated_ratio_max = 100
 
 export function permitSiteOf({ site_id, loggers, batteries = [] }: Site): PermitSite {
-  const sum = (kws: readonly number[]) => kws.reduce((total, kw) => total + kw, 0)
   const discharge_kw = (logger_id?: number) =>
     sum(
-      batteries
-        .filter((battery) => battery.logger_id === logger_id)
-        .map(({ rated_discharge_power_kw }) => rated_discharge_power_kw),
+      batteries.filter((battery) => battery.logger_id === logger_id),
+      ({ rated_discharge_power_kw }) => rated_discharge_power_kw,
     )
   const plants = new Map(
     loggers.map(({ logger_id, rated_power_kw, inverters }) => {
-      const inverters_kw = sum(
-        inverters.map(({ rated_ac_power_kw, max_ac_power_kw = 0 }) =>
-          Math.max(rated_ac_power_kw, max_ac_power_kw),
-        ),
+      const inverters_kw = sum(inverters, ({ rated_ac_power_kw, max_ac_power_kw = 0 }) =>
+        Math.max(rated_ac_power_kw, max_ac_power_kw),
       )
       return [logger_id, Math.max(rated_power_kw, inverters_kw) + discharge_kw(logger_id)]
     }),

@@ -2,7 +2,6 @@
  * The permit over the life of the agent. What was accepted once stays in force, also over restarts,
  * until another right file takes its place. Without any there is no permit, and nothing is raised.
  */
-import { readFile } from 'node:fs/promises'
 import { basename } from 'node:path'
 import type { Timers } from '@heliograph/domain/clock'
 import { type FileWatch, watchFile } from '../file-watch.ts'
@@ -13,11 +12,12 @@ import {
   findPermit,
   keepPermit,
   type PermitPlaces,
+  readText,
 } from './permit-copy.ts'
 import { type PermitFile, type PermitSite, parsePermitFile, permitOf } from './permit-file.ts'
 import { lostPermit, lowestPermit, type Permit, permitAfter } from './permit-terms.ts'
 
-export interface PermitWatchNeeds extends PermitPlaces {
+interface PermitWatchNeeds extends PermitPlaces {
   timers: Timers
   permit_file: string
   /** The site as it is now. */
@@ -27,7 +27,7 @@ export interface PermitWatchNeeds extends PermitPlaces {
 /** A disk that hangs at the start keeps nothing from being lowered for longer. */
 const start_ms = 1000
 
-export interface PermitListener {
+interface PermitListener {
   /** `is_change` is false for what was in force before the start, and for the first ever. */
   onAccepted(file: PermitFile, is_change: boolean): void
   /** Lines without a figure that say what is wrong; the permit in force stays. */
@@ -111,7 +111,7 @@ export class PermitWatch {
 
   async #judge({ is_sure }: { is_sure: boolean }): Promise<void> {
     const { permit_file, site: siteNow } = this.#needs
-    const found = await read(permit_file)
+    const found = await readText(permit_file)
     const site = siteNow()
     const seen = JSON.stringify([found, site.site_id, [...(site.plants ?? [])], site.rated_kw])
     if (seen === this.#seen) return
@@ -201,13 +201,3 @@ export class PermitWatch {
 
 const notCopied = ({ code }: NodeJS.ErrnoException) =>
   `its copy cannot be kept (${code}), so only what is lower in it holds`
-
-type Found = { text: string } | { error: string }
-
-async function read(path: string): Promise<Found> {
-  try {
-    return { text: await readFile(path, 'utf8') }
-  } catch (error) {
-    return { error: (error as NodeJS.ErrnoException).code ?? 'unknown' }
-  }
-}

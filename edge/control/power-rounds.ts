@@ -7,6 +7,7 @@ import { defaultPollIntervals, type Site } from '@heliograph/domain/site'
 import type { Controlled } from './decide.ts'
 import type { DeviceLimits } from './device-limits.ts'
 import type { PlantPower } from './row-watch.ts'
+import { sum } from './sum.ts'
 
 /** What measures power: an inverter or the controller of a plant, a meter, a PCS. */
 export type PowerSource = `device ${number}` | `meter ${number}` | `pcs ${string}`
@@ -137,5 +138,3 @@ function leastCommonMultiple(a: number, b: number): number {
   while (rest > 0) [divisor, rest] = [rest, divisor % rest]
   return (a / divisor) * b
 }
-
-export const sum = (all: readonly number[]) => all.reduce((total, one) => total + one, 0)

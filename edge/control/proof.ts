@@ -9,7 +9,8 @@ import type { ControlEntry, RoundEntry } from './control-entry.ts'
 import type { Period } from './control-log-file.ts'
 import { ControlState } from './control-state.ts'
 import { type ListedPcs, type PcsKey, pcsId } from './device-name.ts'
-import { type MeasuredPower, sum } from './power-rounds.ts'
+import type { MeasuredPower } from './power-rounds.ts'
+import { sum } from './sum.ts'
 
 export type Cause = 'write' | 'device' | 'silence' | 'permit' | 'site' | 'unknown'
 
@@ -181,8 +182,7 @@ export class Proof {
     return [...this.#device_orders]
       .map(([inverter_id, by_day]) => {
         const counts = [...by_day.values()]
-        const orders = counts.reduce((sum, count) => sum + count, 0)
-        return { inverter_id, orders, day_max: Math.max(...counts) }
+        return { inverter_id, orders: sum(counts), day_max: Math.max(...counts) }
       })
       .sort((a, b) => b.day_max - a.day_max || a.inverter_id - b.inverter_id)
   }
@@ -400,10 +400,9 @@ type Bounds = Pick<PossibleExcess, 'power_w' | 'at_most_w'>
 
 function boundsOf(parts: readonly MeasuredPower[]): Bounds {
   const known = parts.filter(({ power_w }) => power_w !== null)
-  const most_w = parts.map(({ power_w, at_most_w }) => at_most_w ?? power_w ?? 0)
   return {
-    power_w: known.length === 0 ? null : sum(known.map(({ power_w }) => power_w!)),
-    at_most_w: sum(most_w),
+    power_w: known.length === 0 ? null : sum(known, ({ power_w }) => power_w!),
+    at_most_w: sum(parts, ({ power_w, at_most_w }) => at_most_w ?? power_w ?? 0),
   }
 }
 

@@ -10,13 +10,7 @@ import {
   stepIn,
   type Traits,
 } from './core/core.ts'
-import {
-  type DeclaredTraits,
-  latencyOf,
-  rampOf,
-  roundingOf,
-  settableStep,
-} from './declared-traits.ts'
+import { type DeclaredTraits, latencyOf, rampOf, settableStep } from './declared-traits.ts'
 import { type DeviceFacts, type DeviceRecord, savedSource } from './device-record.ts'
 
 export const site_group = 'site'
@@ -120,13 +114,14 @@ export function traitsOf({ key, plants, facts }: Described, contact: Contact = u
 
 /** What the device says of itself at a contact, with what site.yaml declares. */
 export function contactTraits({ traits, control }: Contact, facts: { declared?: DeclaredTraits }) {
-  const { step_w, tolerance_w, least_w } = roundingOf(traits, facts.declared)
+  // How a device rounds a limit: by site.yaml, else by its profile.
+  const { step_w = 0, tolerance_w = 0, min_limit_w } = { ...traits, ...facts.declared }
   const latency_ms = latencyOf(traits, facts)
   return {
     keeps_limit: traits.survives_power_loss,
     settable: (limit_w: number, max_w: number) => settableStep(control, step_w, limit_w, max_w),
     tolerance_w,
-    smallest_limit_w: least_w,
+    smallest_limit_w: min_limit_w,
     latency_ms: Math.max(latency_ms + latency_margin_ms, latency_ms_min),
     settle_ms: latency_ms,
     ramp_ms: rampOf(traits, facts),

@@ -82,7 +82,7 @@ test('by model 123 over a socket it discharges, is read back, and stops at 0 %',
   await pass(2)
   const [controlled] = unit.pcs
   await controlled!.carryOut({ power_w: controlled!.settable(37_450), mayStill })
-  assert.ok(controlled!.isAt(37_400), `${controlled!.failure}`)
+  assert.ok(controlled!.power.isAt(37_400), `${controlled!.failure}`)
   assert.deepEqual(controlled!.complaints, [
     'model 123: no timer of the device ends its setpoint when the edge falls silent',
   ])
@@ -91,7 +91,7 @@ test('by model 123 over a socket it discharges, is read back, and stops at 0 %',
   assert.equal(after.pcs.setpoint_kw, 37.4)
   assert.equal(controlled!.needs(37_400), false, 'it stays, without another write')
   await controlled!.carryOut({ power_w: 0, mayStill })
-  assert.ok(controlled!.isAt(0), 'an enabled limit of 0 %, not none')
+  assert.ok(controlled!.power.isAt(0), 'an enabled limit of 0 %, not none')
   const rest = await pass(20)
   assert.ok(Math.abs(rest.pcs.ac_power_kw!) < 1, `${rest.pcs.ac_power_kw} kW`)
 })
@@ -136,7 +136,7 @@ test('an external setpoint is detected by the next read, and replaced', async (t
     assert.equal((await pcs.read()).values.power!.setpoint_w, setpoint_w)
     assert.equal(controlled!.needs(20_000), true)
     await controlled!.carryOut({ power_w: 20_000, mayStill })
-    assert.ok(controlled!.isAt(20_000))
+    assert.ok(controlled!.power.isAt(20_000))
   }
   await foreign.writeRegisters(unit_id, at + 7, [20])
   await pass(2)
