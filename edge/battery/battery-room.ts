@@ -7,7 +7,7 @@
  * deliver. Plants that come near to their limit get room back step by step, in steps that grow,
  * until they do not come near to it any more.
  */
-import { waterFill } from '../control/core/core.ts'
+import { waterFill } from '../control/core/share.ts'
 import { sum as total } from '../control/sum.ts'
 
 /** A plant with its batteries, or the common connection with all. */

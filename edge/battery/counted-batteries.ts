@@ -3,14 +3,9 @@
  * command these. Whole watts; by plant, or null: at the common connection, and so all of them.
  */
 import type { Stopwatch } from '@heliograph/domain/clock'
-import {
-  isControllable,
-  type Kind,
-  obeys,
-  type Source,
-  worst,
-  worstIn,
-} from '../control/core/core.ts'
+import { isControllable, worstIn } from '../control/core/core.ts'
+import type { Source } from '../control/core/source.ts'
+import { type Kind, obeys, worst } from '../control/core/worst.ts'
 import { type ListedPcs, pcsId } from '../control/device-name.ts'
 import type { Places } from '../control/places.ts'
 import {

@@ -2,19 +2,10 @@
  * What is known of one PCS: a source of the core, and its registers as read. Whole watts, positive
  * towards the grid; time in ms of a stopwatch.
  */
-import {
-  ceiling,
-  isAt,
-  isControllable,
-  isFresh,
-  mostHeld,
-  rampReach,
-  type Saved,
-  type Source,
-  type Traits,
-  unseen,
-  worst,
-} from '../control/core/core.ts'
+import { isControllable } from '../control/core/core.ts'
+import { type Saved, unseen } from '../control/core/site.ts'
+import type { Source, Traits } from '../control/core/source.ts'
+import { ceiling, isAt, isFresh, mostHeld, rampReach, worst } from '../control/core/worst.ts'
 import { type DeclaredTraits, rampOf } from '../control/declared-traits.ts'
 import { type PcsKey, pcsId } from '../control/device-name.ts'
 import { groupsOf, latency_margin_ms, type SourceBook } from '../control/source-book.ts'

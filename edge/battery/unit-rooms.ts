@@ -2,7 +2,7 @@
  * The room of each battery: what it asks for, what is kept for it, what that takes off the ceilings
  * of plants, and the most that it may come to. Whole watts; time in ms of a stopwatch.
  */
-import { waterFill } from '../control/core/core.ts'
+import { waterFill } from '../control/core/share.ts'
 import type { JointCeiling, JointCeilings } from '../control/joint-ceilings.ts'
 import type { Permit } from '../control/permit-terms.ts'
 import { sum } from '../control/sum.ts'

@@ -7,7 +7,7 @@
  * silent or does not obey, the static split is back at once. Power in whole watts, time in ms of a
  * stopwatch.
  */
-import { waterFill } from './core/core.ts'
+import { waterFill } from './core/share.ts'
 import { sum } from './sum.ts'
 
 export interface LoopDevice {

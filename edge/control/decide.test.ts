@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import test from 'node:test'
 import fc from 'fast-check'
 import type { LimitTraits } from '../drivers/limit-control.ts'
-import { commandReach } from './core/core.ts'
+import { commandReach } from './core/worst.ts'
 import { type Controlled, decide, type PlantNow, type SiteNow } from './decide.ts'
 import { type PlainDevice, plainDevices } from './fixtures/plain-device.ts'
 

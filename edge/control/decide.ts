@@ -2,18 +2,10 @@
  * The decision of a tick: the terms of the plants go to the core, its commands come back as orders.
  * Power in whole watts.
  */
-import {
-  type Command,
-  decide as decideOn,
-  fill,
-  isAt,
-  isControllable,
-  obeys,
-  type Part,
-  type Source,
-  type State,
-  settable,
-} from './core/core.ts'
+import { type Command, decide as decideOn, isControllable, settable } from './core/core.ts'
+import { fill, type Part } from './core/share.ts'
+import type { Source } from './core/source.ts'
+import { isAt, obeys, type State } from './core/worst.ts'
 import { type DeviceLimits, restOf, toldOf } from './device-limits.ts'
 import type { Ceiling } from './plant-ceilings.ts'
 import { groupOf, type SourceBook, site_group } from './source-book.ts'

@@ -4,20 +4,20 @@
  */
 import { isDeepStrictEqual } from 'node:util'
 import type { LimitState } from '../drivers/limit-control.ts'
+import { isExplained } from './core/events.ts'
+import type { Source } from './core/source.ts'
 import {
   ceiling,
   isAnswered,
   isAt,
   isDistrusted,
-  isExplained,
   isFresh,
   limitOf,
   obeys,
   rampReach,
-  type Source,
   times,
   worst,
-} from './core/core.ts'
+} from './core/worst.ts'
 import {
   changedRecord,
   type DeviceFacts,

@@ -1,7 +1,8 @@
 /** What of a device survives a restart, and what is known of it from the start. */
 import { isDeepStrictEqual } from 'node:util'
 import { type Static, Type } from 'typebox'
-import { type Saved, type Source, type Traits, unseen } from './core/core.ts'
+import { type Saved, unseen } from './core/site.ts'
+import type { Source, Traits } from './core/source.ts'
 import type { DeclaredTraits } from './declared-traits.ts'
 
 const Watts = Type.Number({ minimum: 0 })

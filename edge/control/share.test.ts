@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
 import fc from 'fast-check'
-import { waterFill } from './core/core.ts'
+import { waterFill } from './core/share.ts'
 
 const watts = fc.integer({ min: 0, max: 500_000_000 })
 const parts = fc.array(fc.record({ weight: watts, max_w: watts }), { maxLength: 40 })

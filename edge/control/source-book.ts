@@ -1,15 +1,9 @@
 /** The state of the core: every device that counts, by its key. */
 import type { LimitControl, LimitTraits } from '../drivers/limit-control.ts'
-import {
-  type Event,
-  load,
-  type OwnState,
-  type Saved,
-  type Source,
-  type State,
-  stepIn,
-  type Traits,
-} from './core/core.ts'
+import { type Event, stepIn } from './core/events.ts'
+import { load, type Saved } from './core/site.ts'
+import type { Source, Traits } from './core/source.ts'
+import type { OwnState, State } from './core/worst.ts'
 import { type DeclaredTraits, latencyOf, rampOf, settableStep } from './declared-traits.ts'
 import { type DeviceFacts, type DeviceRecord, savedSource } from './device-record.ts'
 

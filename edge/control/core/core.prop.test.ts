@@ -2,23 +2,11 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
 import fc from 'fast-check'
-import {
-  type Cap,
-  decide,
-  type Event,
-  isFresh,
-  type Kind,
-  kinds,
-  load,
-  obeys,
-  reach,
-  type Source,
-  type State,
-  step,
-  type Traits,
-  whyUnsafe,
-  worst,
-} from './core.ts'
+import { decide, whyUnsafe } from './core.ts'
+import { type Event, step } from './events.ts'
+import { load } from './site.ts'
+import type { Source, Traits } from './source.ts'
+import { type Cap, isFresh, type Kind, kinds, obeys, reach, type State, worst } from './worst.ts'
 
 /** To try others: `CONTROL_RUNS=10000 CONTROL_SEED=7 npx node --test` with this file. */
 const seed = Number(process.env['CONTROL_SEED'] ?? 2026)

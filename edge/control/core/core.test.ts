@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import { decide, type Event, exceeded, type State, whyUnsafe } from './core.ts'
+import { decide, exceeded, whyUnsafe } from './core.ts'
+import type { Event } from './events.ts'
 import {
   after,
   done,
@@ -12,6 +13,7 @@ import {
   started,
   timer,
 } from './fixtures/plain-source.ts'
+import type { State } from './worst.ts'
 
 /** `a: 50` is a lower, `a: +50` a raise. */
 const commandsAt = (

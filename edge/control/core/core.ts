@@ -313,32 +313,3 @@ export function whyUnsafe(state: State, commands: readonly Command[], now: numbe
   }
   return null
 }
-
-export type { Event } from './events.ts'
-export { isExplained, step, stepIn } from './events.ts'
-export type { Requested, Sum } from './share.ts'
-export { fill, type Part, waterFill } from './share.ts'
-export { describe, load, type Saved, unseen } from './site.ts'
-export type { Source, Timer, Traits } from './source.ts'
-export {
-  type Cap,
-  ceiling,
-  commandReach,
-  held,
-  isAnswered,
-  isAt,
-  isDistrusted,
-  isFresh,
-  isRaise,
-  type Kind,
-  kinds,
-  limitOf,
-  mostHeld,
-  type OwnState,
-  obeys,
-  rampReach,
-  reach,
-  type State,
-  times,
-  worst,
-} from './worst.ts'

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import { type Event, type Kind, load, type State, step, type Traits } from './core.ts'
+import { type Event, step } from './events.ts'
 import {
   after,
   done,
@@ -12,6 +12,9 @@ import {
   timer,
   worstAt,
 } from './fixtures/plain-source.ts'
+import { load } from './site.ts'
+import type { Traits } from './source.ts'
+import type { Kind, State } from './worst.ts'
 import { answers, isAnswered, isAt, obeys, shows } from './worst.ts'
 
 const night: Event = { is: 'night', is_night: true }

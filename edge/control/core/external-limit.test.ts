@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import type { Event, Traits } from './core.ts'
+import type { Event } from './events.ts'
 import { after, done, read, reads, sent, started, worstAt } from './fixtures/plain-source.ts'
+import type { Traits } from './source.ts'
 
 /** An operator says that the limit of another master is void. */
 const released: Event = { is: 'released', id: 'a', groups: ['plant'] }

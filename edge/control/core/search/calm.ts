@@ -1,5 +1,6 @@
 /** When nothing is wrong any more, all sources come to their shares and no command follows. */
-import { reach, type Source } from '../core.ts'
+import type { Source } from '../source.ts'
+import { reach } from '../worst.ts'
 import { type Config, step_w } from './configurations.ts'
 import { permitOf } from './judge.ts'
 import { changed, commandsOf, heard, measured, pass, read, send } from './steps.ts'

@@ -1,5 +1,6 @@
 /** The small sites that the search explores: one to three sources of a few steps of power. */
-import type { Cap, Traits } from '../core.ts'
+import type { Traits } from '../source.ts'
+import type { Cap } from '../worst.ts'
 
 /** Ages and durations are whole ticks. */
 export const tick_ms = 1000

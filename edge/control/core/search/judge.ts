@@ -1,14 +1,7 @@
 /** The judge of the search: what must hold in each state and for each step. */
-import {
-  type Command,
-  decide,
-  type Kind,
-  obeys,
-  reach,
-  type Source,
-  times,
-  worst,
-} from '../core.ts'
+import { type Command, decide } from '../core.ts'
+import type { Source } from '../source.ts'
+import { type Kind, obeys, reach, times, worst } from '../worst.ts'
 import { type Config, unlimited } from './configurations.ts'
 import { keyOf } from './key.ts'
 import { requestsOf, type Step } from './steps.ts'

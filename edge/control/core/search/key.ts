@@ -1,5 +1,5 @@
 /** The key of a state: states that behave the same have the same key. */
-import type { Source } from '../core.ts'
+import type { Source } from '../source.ts'
 import { type Config, tick_ms } from './configurations.ts'
 import { type Device, sourcesOf, type World } from './world.ts'
 

@@ -1,5 +1,5 @@
 /** Exhaustive search of the states that small sites can reach. */
-import { times } from '../core.ts'
+import { times } from '../worst.ts'
 import { judgeCalm } from './calm.ts'
 import type { Config } from './configurations.ts'
 import { judgeDecision, judgeStep } from './judge.ts'

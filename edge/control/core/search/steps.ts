@@ -1,14 +1,8 @@
 /** The steps of the search: all that can happen next in a state. */
-import {
-  type Command,
-  decide,
-  type Event,
-  load,
-  type Source,
-  step,
-  type Timer,
-  whyUnsafe,
-} from '../core.ts'
+import { type Command, decide, whyUnsafe } from '../core.ts'
+import { type Event, step } from '../events.ts'
+import { load } from '../site.ts'
+import type { Source, Timer } from '../source.ts'
 import { type Config, type Does, step_w, tick_ms } from './configurations.ts'
 import {
   Broken,

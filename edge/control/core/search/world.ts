@@ -1,14 +1,9 @@
 /** A state of the search: what the core knows, and the devices as they are. The present is 0. */
-import {
-  type Command,
-  load,
-  reach,
-  type Source,
-  type State,
-  step,
-  type Timer,
-  type Traits,
-} from '../core.ts'
+import type { Command } from '../core.ts'
+import { step } from '../events.ts'
+import { load } from '../site.ts'
+import type { Source, Timer, Traits } from '../source.ts'
+import { reach, type State } from '../worst.ts'
 import { type Config, inverter, tick_ms, unlimited } from './configurations.ts'
 
 export class Broken extends Error {}
