@@ -4,6 +4,7 @@ import type { DispatchReport } from '@heliograph/domain/dispatch'
 import { type BessReading, type PcsReading, readingKinds } from '@heliograph/domain/readings'
 import type { Measurement } from '../plant/frame.ts'
 import type { Queries } from '../storage/database.ts'
+import type { Row } from '../storage/records.ts'
 import { type ActiveAlarm, activeAlarms } from './active-alarms.ts'
 import { type Condition, readConditions } from './conditions.ts'
 import { type Dispatched, dispatchedOf } from './schedule-status.ts'
@@ -14,9 +15,6 @@ type Measured<Of extends { measured_at: number }> = Omit<
   Of,
   'measured_at' | 'quality' | 'bess_id' | 'pcs_idx' | Words | 'grid_mode'
 >
-
-/** The columns of `Of`: null where it may lack a field. */
-type Row<Of> = { [Name in keyof Of]-?: Of[Name] | (undefined extends Of[Name] ? null : never) }
 
 export interface UnitFacts extends Row<Omit<Battery, 'bms' | 'pcs'>> {
   pcs: readonly Pick<Pcs, 'pcs_idx' | 'rated_power_kw'>[]

@@ -1,47 +1,28 @@
 import type { Database, Queries, Transaction } from '../storage/database.ts'
-import { insertRow } from '../storage/rows.ts'
+import type { Row } from '../storage/records.ts'
+import { type Columns, insertRow } from '../storage/rows.ts'
 import { takeId } from '../storage/site-ids.ts'
-import {
-  type ContractsFile,
-  type ContractType,
-  decimalOf,
-  type FeeBasis,
-  type FeeCode,
-  type Known,
-} from './contracts.ts'
+import { type ContractsFile, decimalOf, type Known } from './contracts.ts'
 
-export interface Assignment {
+type InFile = ContractsFile['assignments'][number]
+type FeeInFile = NonNullable<ContractsFile['fees']>[number]
+
+/** Prices are exact decimals, as text. */
+export interface Assignment
+  extends Omit<
+    Row<InFile>,
+    'fixed_price_per_mwh' | 'floor_price_per_mwh' | 'pays_at_negative_price'
+  > {
   assignment_id: number
-  logger_id: number
-  /** Market that the plant is located in. */
-  market_code: string
-  /** Market that the plant sells into, if another one. */
-  sold_market_code: string | null
-  contract_type: ContractType
-  /** Exact decimals, as text. */
   fixed_price: string | null
   floor_price: string | null
   pays_at_negative_price: boolean
-  offtaker: string | null
-  imbalance_responsible_party: string | null
-  currency: string
-  valid_from: string
-  /** The last day. */
-  valid_to: string | null
 }
 
-export interface Fee {
+export interface Fee extends Omit<Row<FeeInFile>, 'value'> {
   fee_id: number
-  /** null: every plant of the site pays the fee. */
-  logger_id: number | null
-  code: FeeCode
-  name: string
-  basis: FeeBasis
   /** Exact decimal, as text: in the currency, or percent. */
   value: string
-  currency: string | null
-  valid_from: string
-  valid_to: string | null
 }
 
 export interface Contracts {
@@ -128,10 +109,7 @@ export function replaceContracts(
   })
 }
 
-type NewAssignment = Omit<Assignment, 'assignment_id'>
-type NewFee = Omit<Fee, 'fee_id'>
-
-function assignmentOf(item: ContractsFile['assignments'][number]): NewAssignment {
+function assignmentOf(item: InFile): Omit<Assignment, 'assignment_id'> {
   const { fixed_price_per_mwh, floor_price_per_mwh, ...rest } = item
   return {
     ...rest,
@@ -145,7 +123,7 @@ function assignmentOf(item: ContractsFile['assignments'][number]): NewAssignment
   }
 }
 
-function feeOf(item: NonNullable<ContractsFile['fees']>[number]): NewFee {
+function feeOf(item: FeeInFile): Omit<Fee, 'fee_id'> {
   return {
     ...item,
     value: decimalOf(item.value),
@@ -157,11 +135,9 @@ function feeOf(item: NonNullable<ContractsFile['fees']>[number]): NewFee {
 
 const exact = (value: number | undefined) => (value === undefined ? null : decimalOf(value))
 
-type Row = Record<string, unknown>
-
 interface Changes {
-  added: Row[]
-  changed: Row[]
+  added: Columns[]
+  changed: Columns[]
   unchanged: number
   removed: number[]
 }
@@ -176,7 +152,7 @@ function changesOf<Old extends New, New extends object>(
   for (const row of wanted) {
     const old = left.get(key(row))
     left.delete(key(row))
-    if (old === undefined) changes.added.push({ ...row } as Row)
+    if (old === undefined) changes.added.push({ ...row } as Columns)
     else if (Object.entries(row).every(([name, value]) => old[name as keyof Old] === value)) {
       changes.unchanged += 1
     } else changes.changed.push({ [id]: old[id], ...row })

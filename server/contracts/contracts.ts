@@ -26,7 +26,6 @@ export const feeCodes = [
   'cross_border',
   'other',
 ] as const
-export type FeeCode = (typeof feeCodes)[number]
 
 export const feeBases = ['per_mwh', 'percent', 'per_month', 'per_mw_month', 'imbalance'] as const
 export type FeeBasis = (typeof feeBases)[number]
@@ -40,7 +39,9 @@ const Price = Type.Number({ minimum: -10_000_000, maximum: 10_000_000 })
 
 const AssignmentInFile = Closed({
   logger_id: LoggerId,
+  /** Market that the plant is located in. */
   market_code: Text,
+  /** Market that the plant sells into, if another one. */
   sold_market_code: Type.Optional(Text),
   contract_type: Type.Enum([...contractTypes]),
   fixed_price_per_mwh: Type.Optional(Price),
@@ -50,11 +51,13 @@ const AssignmentInFile = Closed({
   imbalance_responsible_party: Type.Optional(Text),
   currency: Currency,
   valid_from: Day,
+  /** The last day. */
   valid_to: Type.Optional(Day),
 })
 type AssignmentInFile = Static<typeof AssignmentInFile>
 
 const FeeInFile = Closed({
+  /** Without one, every plant of the site pays the fee. */
   logger_id: Type.Optional(LoggerId),
   code: Type.Enum([...feeCodes]),
   name: Text,
