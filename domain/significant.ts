@@ -1,8 +1,12 @@
 /**
  * Rounds a computed quantity to nine significant digits, more than any instrument has. Removes the
- * noise of binary fractions (0.1 + 0.2).
+ * noise of binary fractions (0.1 + 0.2); null stays null.
  */
-export const significant = (value: number): number => Number(value.toPrecision(9))
+export function significant(value: number): number
+export function significant(value: number | null): number | null
+export function significant(value: number | null): number | null {
+  return value === null ? null : Number(value.toPrecision(9))
+}
 
 /** Rounds half up to `decimals` places, never to -0; null stays null. */
 export function rounded(value: number, decimals: number): number

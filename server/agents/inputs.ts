@@ -13,6 +13,6 @@ export const period = {
   end: Type.Optional(field.At('End, exclusive, RFC 3339 with an offset.', '2026-06-21T00:00:00Z')),
 }
 
-export const target_date = Type.Optional(field.Day('UTC day. Defaults to today.', '2026-06-21'))
+export const target_date = field.UtcDay
 
 export const Id = (description: string) => field.Int(description, { minimum: 0, maximum: id_max })

@@ -13,7 +13,7 @@ import * as field from '../http/fields.ts'
 import { Named } from '../http/params.ts'
 import { frame, frameOf, isStale, type Measurement } from '../plant/frame.ts'
 import { quantity, readingFrame } from '../plant/quantities.ts'
-import type { Situation } from '../plant/situation.ts'
+import type { Polled, Situation } from '../plant/situation.ts'
 import { served } from '../storage/records.ts'
 import { energyLeft } from './envelope.ts'
 import type { LiveUnit, PcsRow, UnitRow } from './unit-store.ts'
@@ -174,10 +174,7 @@ function place(row: MeasuredRow, of: `cell_${'voltage' | 'temperature'}_${'min' 
   return module_idx === null ? `${cluster_idx}` : `${cluster_idx}.${module_idx}`
 }
 
-function isGridConnected(
-  pcs: readonly PcsRow[],
-  { now, poll }: Pick<Situation, 'now' | 'poll'>,
-): boolean | null {
+function isGridConnected(pcs: readonly PcsRow[], { now, poll }: Polled): boolean | null {
   const reporting = pcs.filter(
     ({ grid_mode, ac_breaker_closed, measured_at }) =>
       !isStale(measured_at, poll.battery_s, now) &&
@@ -204,7 +201,7 @@ export function energiesToday(row: UnitRow, { day_start_at }: Situation): Energi
     if (before_kwh === null || after_kwh === null) return null
     const elapsed_s = (measured_at.getTime() - day_first_at.getTime()) / 1000
     const rise_kwh = counterIncrease(before_kwh, after_kwh, { elapsed_s, rated_kw })
-    return rise_kwh === null ? null : significant(rise_kwh)
+    return significant(rise_kwh)
   }
   return {
     charged_today_kwh: rise('charged', row.rated_charge_power_kw),

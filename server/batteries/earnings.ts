@@ -2,7 +2,8 @@
 import { rounded } from '@heliograph/domain/significant'
 import { utcDate } from '@heliograph/domain/utc-day'
 import { assignedMarkets } from '../forecasts/assigned-market.ts'
-import { ApiError } from '../http/errors.ts'
+import { found } from '../http/errors.ts'
+import * as field from '../http/fields.ts'
 import { type PricePeriod, readPrices } from '../markets/price-store.ts'
 import type { Queries } from '../storage/database.ts'
 import {
@@ -22,6 +23,13 @@ export interface MarketedUnit extends Unit {
   logger_id: number | null
   market_code: string | null
 }
+
+/** Field of an answer whose amount of earnings may be hidden. */
+export const EarningsReason = field.OneOfOrNull(
+  ['forbidden_scope'],
+  '`forbidden_scope`: the amount is null, as the key lacks `earnings:read` or the plan ' +
+    'lacks the module `earnings`. An extension.',
+)
 
 export interface Earned {
   /** Major units; below 0 where charging cost more than discharging earned. */
@@ -63,11 +71,8 @@ export const readUnit = (db: Queries, { site_id, bess_id }: UnitId) =>
   )
 
 /** @throws ApiError not_found */
-export async function requireUnit(db: Queries, id: UnitId): Promise<MarketedUnit> {
-  const unit = await readUnit(db, id)
-  if (!unit) throw new ApiError('not_found', { bess_id: id.bess_id })
-  return unit
-}
+export const requireUnit = async (db: Queries, id: UnitId): Promise<MarketedUnit> =>
+  found(await readUnit(db, id), { bess_id: id.bess_id })
 
 /**
  * Market of a unit by date (YYYY-MM-DD): its own, else that of its plant, else that of the site.

@@ -9,7 +9,7 @@ import * as field from '../http/fields.ts'
 import { Named, Nullable } from '../http/params.ts'
 import { frame, frameOf, isStale, stale_polls, stale_s_min } from '../plant/frame.ts'
 import { quantity } from '../plant/quantities.ts'
-import type { Situation } from '../plant/situation.ts'
+import type { Polled } from '../plant/situation.ts'
 import { served } from '../storage/records.ts'
 import { isoTime } from '../storage/values.ts'
 import type { LiveUnit, PcsRow, UnitRow } from './unit-store.ts'
@@ -137,7 +137,7 @@ interface Limited {
 
 export function envelopeOf(
   { row, pcs }: Pick<LiveUnit, 'row' | 'pcs'>,
-  { now, poll }: Pick<Situation, 'now' | 'poll'>,
+  { now, poll }: Polled,
 ): Envelope {
   const is_stale = isStale(row.measured_at, poll.battery_s, now)
   const charge = directionOf('charge', { row, pcs }, { now, poll })
@@ -175,7 +175,7 @@ const no_communication: Limited = { power_kw: 0, limited_by: 'communication' }
 function directionOf(
   towards: 'charge' | 'discharge',
   { row, pcs }: Pick<LiveUnit, 'row' | 'pcs'>,
-  { now, poll }: Pick<Situation, 'now' | 'poll'>,
+  { now, poll }: Polled,
 ): Direction {
   const is_charge = towards === 'charge'
   return {
@@ -199,11 +199,7 @@ function bmsLimit(row: UnitRow, towards: 'charge' | 'discharge'): number | null 
 
 const unable = new Set(['off', 'fault', 'shutting_down'])
 
-function pcsLimit(
-  pcs: PcsRow,
-  towards: 'charge' | 'discharge',
-  { now, poll }: Pick<Situation, 'now' | 'poll'>,
-): number {
+function pcsLimit(pcs: PcsRow, towards: 'charge' | 'discharge', { now, poll }: Polled): number {
   if (isStale(pcs.measured_at, poll.battery_s, now)) return 0
   if (pcs.state !== null && unable.has(pcs.state)) return 0
   const reported_kw = pcs[`max_${towards}_power_kw`] ?? pcs.rated_power_kw

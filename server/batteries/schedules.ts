@@ -12,6 +12,7 @@ import { Named, Nullable } from '../http/params.ts'
 import { At } from '../plant/frame.ts'
 import type { Queries } from '../storage/database.ts'
 import { type Stored, served } from '../storage/records.ts'
+import { countRows } from '../storage/rows.ts'
 import { readUnit } from './earnings.ts'
 import {
   hourRecord,
@@ -142,7 +143,7 @@ export async function schedulesOfDay(
   db: Queries,
   { site_id, bess_id, date, after, page_size }: DayPage,
 ): Promise<Paged<StoredSchedule> & { count: number }> {
-  const [found, [counted]] = await Promise.all([
+  const [found, count] = await Promise.all([
     db.query<StoredSchedule>(
       `select ${columns} from battery_schedules
        where site_id = $1 and bess_id = $2 and target_date = $3
@@ -150,15 +151,15 @@ export async function schedulesOfDay(
        order by state in ('approved', 'proposed') desc, schedule_id desc limit $4`,
       [site_id, bess_id, date, page_size + 1, after],
     ),
-    db.query<{ count: number }>(
-      `select count(*) as count from battery_schedules
-       where site_id = $1 and bess_id = $2 and target_date = $3`,
-      [site_id, bess_id, date],
-    ),
+    countRows(db, 'battery_schedules where site_id = $1 and bess_id = $2 and target_date = $3', [
+      site_id,
+      bess_id,
+      date,
+    ]),
   ])
   const { rows, next_cursor } = pageOf(found, page_size, ({ schedule_id }) => ({ schedule_id }))
   rows.sort((a, b) => b.schedule_id - a.schedule_id)
-  return { rows, next_cursor, count: counted!.count }
+  return { rows, next_cursor, count }
 }
 
 export const scheduleById = (

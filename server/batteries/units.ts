@@ -6,7 +6,7 @@ import { type Static, Type } from 'typebox'
 import * as field from '../http/fields.ts'
 import { id_max, LocationId, Named, Nullable } from '../http/params.ts'
 import { inventoried, isStale } from '../plant/frame.ts'
-import type { Situation } from '../plant/situation.ts'
+import type { Polled, Situation } from '../plant/situation.ts'
 import { served } from '../storage/records.ts'
 import { scheduleStatus, scheduleStatuses } from './schedule-status.ts'
 import type { LiveUnit, UnitFacts, UnitRow } from './unit-store.ts'
@@ -127,7 +127,7 @@ export const capacityOf = (
 
 export function unitStatus(
   { row, pcs }: Pick<LiveUnit, 'row' | 'pcs'>,
-  { now, poll }: Pick<Situation, 'now' | 'poll'>,
+  { now, poll }: Polled,
 ): UnitStatus {
   if (row.measured_at === null) return 'unknown'
   if (isStale(row.measured_at, poll.battery_s, now)) return 'offline'

@@ -7,7 +7,7 @@ import { rateAtOf, readRateSpans } from '../contracts/exchange-rates.ts'
 import { sameCurrency } from '../contracts/money.ts'
 import { readPlantHours } from '../contracts/plant-quarters.ts'
 import { midnights } from '../contracts/terms.ts'
-import { ApiError, badField } from '../http/errors.ts'
+import { badField, found } from '../http/errors.ts'
 import { type Market, readMarket, readMarkets, readPrices } from '../markets/price-store.ts'
 import { siteFacts } from '../plant/site-facts.ts'
 import type { Queries } from '../storage/database.ts'
@@ -40,11 +40,8 @@ export async function readPair(
   return { base: await requireMarket(db, base_code), sold: await requireMarket(db, sold_code) }
 }
 
-async function requireMarket(db: Queries, market_code: string): Promise<Market> {
-  const market = await readMarket(db, market_code)
-  if (market === null) throw new ApiError('not_found', { market_code })
-  return market
-}
+const requireMarket = async (db: Queries, market_code: string): Promise<Market> =>
+  found(await readMarket(db, market_code), { market_code })
 
 async function marketOfCountry(db: Queries, site_id: string): Promise<string> {
   const { country_code } = await siteFacts(db, site_id)

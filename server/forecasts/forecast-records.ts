@@ -1,5 +1,6 @@
 /** Forecasts of a day as records of the API. */
 
+import { cached } from '@heliograph/domain/cached'
 import { day_ms, hour_ms } from '@heliograph/domain/durations'
 import { rounded, significant } from '@heliograph/domain/significant'
 import { isoTime } from '../storage/values.ts'
@@ -22,21 +23,11 @@ interface RecordDay {
 }
 
 export function recordDay(date: string, now: Date): RecordDay {
-  const known = new Map<number, string[]>()
   const day_start_ms = Date.parse(date)
-  return {
-    date,
-    now,
-    instantsOf(step_ms) {
-      let instants = known.get(step_ms)
-      if (!instants) {
-        const at = (nth: number) => isoTime(day_start_ms + nth * step_ms)
-        instants = Array.from({ length: day_ms / step_ms + 1 }, (_, nth) => at(nth))
-        known.set(step_ms, instants)
-      }
-      return instants
-    },
-  }
+  const instantsOf = cached((step_ms: number) =>
+    Array.from({ length: day_ms / step_ms + 1 }, (_, nth) => isoTime(day_start_ms + nth * step_ms)),
+  )
+  return { date, now, instantsOf }
 }
 
 export function forecastOf(day: DayForecasts, target: Target, record: RecordDay): Forecast {

@@ -14,11 +14,13 @@ export interface Gate {
 /** Coupled European day-ahead auction; the default without an assigned market. */
 export const usualGate: Gate = { timezone: 'Europe/Brussels', gate_closure_local: '12:00' }
 
+/** Gate closure, Unix ms, for a delivery day, `YYYY-MM-DD`. */
+export const gateClosureOn = (delivery_date: string, gate: Gate): number =>
+  localInstant(addDays(delivery_date, -1), gate.gate_closure_local, gate.timezone)
+
 /** Gate closure, Unix ms, for a delivery at an instant, Unix ms. */
-export function gateClosureOf(delivery_ms: number, gate: Gate): number {
-  const day_before = addDays(localDate(delivery_ms, gate.timezone), -1)
-  return localInstant(day_before, gate.gate_closure_local, gate.timezone)
-}
+export const gateClosureOf = (delivery_ms: number, gate: Gate): number =>
+  gateClosureOn(localDate(delivery_ms, gate.timezone), gate)
 
 export interface GateSpan extends Step {
   gate_ms: number

@@ -205,8 +205,6 @@ function statusOf(
   return absence === 'physics_was_better' ? 'disabled' : 'insufficient_data'
 }
 
-const known = (value: number | null) => (value === null ? null : significant(value))
-
 function trialOf({ trial }: ModelState): ModelStatus['last_trial'] {
   if (!trial) return null
   const { version, trained_at, state, scores } = trial
@@ -215,10 +213,10 @@ function trialOf({ trial }: ModelState): ModelStatus['last_trial'] {
     trained_at: trained_at.toISOString(),
     used: state !== 'worse',
     sample_count: scores.sample_count,
-    pinball_loss_kw: known(scores.pinball_loss_kw),
-    previous_pinball_loss_kw: known(scores.previous_pinball_loss_kw),
-    mae_kw: known(scores.mae_kw),
-    p10_p90_coverage_pct: known(scores.p10_p90_coverage_pct),
+    pinball_loss_kw: significant(scores.pinball_loss_kw),
+    previous_pinball_loss_kw: significant(scores.previous_pinball_loss_kw),
+    mae_kw: significant(scores.mae_kw),
+    p10_p90_coverage_pct: significant(scores.p10_p90_coverage_pct),
   }
 }
 
@@ -227,8 +225,8 @@ function metricsOf(
   rated_kw: number | null,
 ): ModelMetrics {
   const scores = scoresOf(sums)
-  const kw = (value: number | null) => (rated_kw === null ? null : known(value))
-  const price = (value: number | null) => (rated_kw === null ? known(value) : null)
+  const kw = (value: number | null) => (rated_kw === null ? null : significant(value))
+  const price = (value: number | null) => (rated_kw === null ? significant(value) : null)
   const pct = (value: number | null) =>
     rated_kw === null || value === null ? null : significant((100 * value) / rated_kw)
   return {
@@ -240,15 +238,15 @@ function metricsOf(
     nrmse_pct: pct(scores.rmse),
     mbe_kw: kw(scores.bias),
     mape_pct: kw(scores.mape_pct),
-    r2_ratio: known(scores.r2),
+    r2_ratio: significant(scores.r2),
     crps_kw: kw(scores.pinball === null ? null : 2 * scores.pinball),
     pinball_loss_kw: kw(scores.pinball),
     mae_per_mwh: price(scores.mae),
     rmse_per_mwh: price(scores.rmse),
     mbe_per_mwh: price(scores.bias),
     pinball_loss_per_mwh: price(scores.pinball),
-    p10_p90_coverage_pct: known(scores.coverage_pct),
-    skill_vs_persistence_pct: known(scores.skill_pct),
+    p10_p90_coverage_pct: significant(scores.coverage_pct),
+    skill_vs_persistence_pct: significant(scores.skill_pct),
     sample_count: sums.count,
     hindcast_count: sums.hindcasts,
     curtailed_excluded_count: sums.curtailed,

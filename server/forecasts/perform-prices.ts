@@ -51,7 +51,7 @@ export function trainPrices(task: TrainPricesTask): Answers['train_prices'] {
     rollOver(trainPriceModel(seen, seededRandom(task.seed)), past),
     rollOver(naivePriceModel(seen), past),
   )
-  const previous = task.previous && readable(task.previous)
+  const previous = task.previous && readable(task.previous, deserialisePriceModel)
   const old = previous && pinballOf(rollOver(previous, past))
   return {
     day_count: priced.length,
@@ -105,9 +105,12 @@ function rollOver(fitted: PriceModel, { days, held_out, timezone, limits, score 
 const dateOf = ({ day }: MarketDay) => utcDate(day * day_ms)
 
 /** null for a model in an unknown format. */
-function readable(bytes: Uint8Array): PriceModel | null {
+export function readable<Model>(
+  bytes: Uint8Array,
+  deserialise: (bytes: Uint8Array) => Model,
+): Model | null {
   try {
-    return deserialisePriceModel(bytes)
+    return deserialise(bytes)
   } catch {
     return null
   }

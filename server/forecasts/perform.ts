@@ -6,7 +6,6 @@ import type { ProductionForecast } from '@heliograph/forecast/production-forecas
 import { holdOut } from '@heliograph/forecast/production-holdout'
 import {
   deserialiseProduction,
-  type ProductionModel,
   predictProduction,
   serialiseProduction,
 } from '@heliograph/forecast/production-model'
@@ -14,7 +13,7 @@ import { productionScorer } from '@heliograph/forecast/production-scores'
 import { addSums, noSums, type ScoreSums, scoresOf } from '@heliograph/forecast/score-sums'
 import { seededRandom } from '@heliograph/forecast/seeded-random'
 import type { HoldOutScores } from './model-store.ts'
-import { predictPrices, trainPrices } from './perform-prices.ts'
+import { predictPrices, readable, trainPrices } from './perform-prices.ts'
 import { measuredIn, samplesOf, stepsOf } from './samples.ts'
 import type { Answers, DayScores, PredictItem, ScoreTask, Task, TrainTask } from './tasks.ts'
 
@@ -28,7 +27,7 @@ export function perform(task: Task): Answers[Task['kind']] {
 function predict({ plant, days, model, history }: PredictItem): ProductionForecast[] | null {
   const known = days.map(({ grid, weather }) => stepsOf(grid, weather))
   if (model !== null) {
-    const learnt = readable(model)
+    const learnt = readable(model, deserialiseProduction)
     return learnt && known.map((steps) => predictProduction(learnt, plant, steps))
   }
   const errors = history ? fitLeadErrors(samplesOf(history).flat(), plant) : published_lead_errors
@@ -37,7 +36,7 @@ function predict({ plant, days, model, history }: PredictItem): ProductionForeca
 
 function train({ plant, history, hold_out_days, previous, seed }: TrainTask): Answers['train'] {
   const from_ms = Math.floor(history.grid.to_ms / day_ms - hold_out_days) * day_ms
-  const current = previous && readable(previous)
+  const current = previous && readable(previous, deserialiseProduction)
   const { sample_count, held_out } = holdOut(
     samplesOf(history),
     plant,
@@ -63,15 +62,6 @@ function train({ plant, history, hold_out_days, previous, seed }: TrainTask): An
       is_worse,
       hindcasts,
     },
-  }
-}
-
-/** null for a model in an unknown format. */
-function readable(bytes: Uint8Array): ProductionModel | null {
-  try {
-    return deserialiseProduction(bytes)
-  } catch {
-    return null
   }
 }
 

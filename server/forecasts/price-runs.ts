@@ -11,7 +11,7 @@ import { deliveryDay } from '../markets/periods.ts'
 import { type Market, type PricePeriod, readMarket, readPrices } from '../markets/price-store.ts'
 import { putRow } from '../storage/rows.ts'
 import { eachOf } from './each-of.ts'
-import { gateClosureOf, usualGate } from './gate-closure.ts'
+import { gateClosureOf, gateClosureOn, usualGate } from './gate-closure.ts'
 import { modelInUse, nextVersion, priceModels } from './model-store.ts'
 import { packInChunks } from './pack-in-chunks.ts'
 import { packPrices } from './perform-prices.ts'
@@ -204,14 +204,10 @@ async function scoreMarket({ db, clock }: PriceNeeds, market: Market): Promise<v
   const today = localDate(clock.now().getTime(), timezone)
   const dates = Array.from({ length: scored_days_max }, (_, nth) => addDays(today, -1 - nth))
   const gate = gateOfMarket(market)
-  const runs = await priceVintages(
-    db,
-    market_code,
-    dates.map((delivery_date) => {
-      const { start_ms } = deliveryDay(delivery_date, timezone)
-      return { delivery_date, before: new Date(gateClosureOf(start_ms, gate)) }
-    }),
-  )
+  const asked = dates.map((delivery_date) => {
+    return { delivery_date, before: new Date(gateClosureOn(delivery_date, gate)) }
+  })
+  const runs = await priceVintages(db, market_code, asked)
   const first = runs[0]
   if (!first) return
   const from = new Date(first.start_ms - day_ms)

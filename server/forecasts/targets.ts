@@ -77,7 +77,7 @@ export async function readForecastSite(db: Queries, site_id: string): Promise<Fo
   const plants = loggers.map((logger) => ({
     ...logger,
     target: targetOf(logger.logger_id),
-    panels: (panelsOf.get(logger.logger_id) ?? []).map(withoutLogger),
+    panels: (panelsOf.get(logger.logger_id) ?? []).map(({ logger_id: _, ...panels }) => panels),
   }))
   return {
     site_id,
@@ -92,12 +92,6 @@ interface SiteRow {
   longitude: number | null
   elevation_m: number | null
 }
-
-const withoutLogger = ({ azimuth_deg, tilt_deg, dc_capacity_kwp }: Panels): Panels => ({
-  azimuth_deg,
-  tilt_deg,
-  dc_capacity_kwp,
-})
 
 function wholeOf(name: string, plants: readonly ForecastTarget[]): ForecastTarget {
   const sum = (of: (plant: ForecastTarget) => number) =>

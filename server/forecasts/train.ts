@@ -1,5 +1,6 @@
 /** Trains production models: one per target of every site, each on its own history. */
 
+import { cached } from '@heliograph/domain/cached'
 import { systemStopwatch } from '@heliograph/domain/clock'
 import { day_ms, hour_ms } from '@heliograph/domain/durations'
 import { rounded } from '@heliograph/domain/significant'
@@ -152,18 +153,8 @@ async function readWeather(
 }
 
 /** Gate closure for the first hour of the step's UTC day, applied to the whole day. */
-function gateOfDay(gate: Gate): (start_ms: number) => number {
-  const closures = new Map<number, number>()
-  return (start_ms) => {
-    const day = utcDayStart(start_ms)
-    let closure = closures.get(day)
-    if (closure === undefined) {
-      closure = gateClosureOf(day, gate)
-      closures.set(day, closure)
-    }
-    return closure
-  }
-}
+const gateOfDay = (gate: Gate) =>
+  cached((start_ms: number) => gateClosureOf(utcDayStart(start_ms), gate), utcDayStart)
 
 interface Subject {
   site: ForecastSite

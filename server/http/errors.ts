@@ -166,6 +166,12 @@ export class ApiError extends Error {
   }
 }
 
+/** The value that was looked up by an id. @throws ApiError not_found without one */
+export function found<Of>(value: Of | null | undefined, id: Record<string, unknown>): Of {
+  if (value === null || value === undefined) throw new ApiError('not_found', id)
+  return value
+}
+
 export const invalid = (...errors: Violation[]) => new ApiError('validation_error', { errors })
 
 export const violation = (

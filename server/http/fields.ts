@@ -35,6 +35,9 @@ export const At = (description: string, given?: Given) =>
 export const Day = (description: string, given?: Given) =>
   Text(description, { format: 'date', ...rulesOf(given) })
 
+/** A UTC day of a query. */
+export const UtcDay = Type.Optional(Day('UTC day. Defaults to today.', '2026-06-21'))
+
 export const OneOf = <const Word extends string>(
   words: readonly Word[],
   description: string,

@@ -1,9 +1,8 @@
 import { utcDate } from '@heliograph/domain/utc-day'
-import { Type } from 'typebox'
 import type { Context } from '../http/context.ts'
 import { endpoint } from '../http/endpoint.ts'
 import { List, list } from '../http/envelope.ts'
-import { ApiError } from '../http/errors.ts'
+import { found } from '../http/errors.ts'
 import * as field from '../http/fields.ts'
 import { siteFacts } from '../plant/site-facts.ts'
 import { served } from '../storage/records.ts'
@@ -20,8 +19,6 @@ const markets = {
   scope: 'markets:read',
   module: 'basic_scada',
 } as const
-
-const target_date = Type.Optional(field.Day('UTC day. Defaults to today.', '2026-06-21'))
 
 export const listMarkets = endpoint({
   ...markets,
@@ -66,12 +63,11 @@ export const marketPrices = endpoint({
     'are null. A UTC day always has 24 hours and overlaps two delivery days of the market, which ' +
     'have 23, 24 or 25 hours.',
   params: { market_code: MarketCode },
-  query: { target_date },
+  query: { target_date: field.UtcDay },
   returns: MarketDay,
   async handle({ site: { site_id }, params: { market_code }, query }, { db, clock }: Context) {
     const now = clock.now()
-    const market = await readMarket(db, market_code)
-    if (market === null) throw new ApiError('not_found', { market_code })
+    const market = found(await readMarket(db, market_code), { market_code })
     const date = query.target_date ?? utcDate(now)
     const [facts, prices] = await Promise.all([
       siteFacts(db, site_id),
@@ -95,7 +91,7 @@ export const compareMarkets = endpoint({
     'and ranks are in `base_currency` at the rates set by the operator. Without a rate both are ' +
     'null, see `spread_reason`. A spread between coupled markets is congestion rent; a producer ' +
     'earns it only if a contract says so.',
-  query: { target_date },
+  query: { target_date: field.UtcDay },
   returns: MarketComparison,
   async handle({ site: { site_id }, query }, { db, clock }: Context) {
     const now = clock.now()

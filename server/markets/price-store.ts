@@ -6,7 +6,7 @@
 import { utcDate } from '@heliograph/domain/utc-day'
 import type { Queries } from '../storage/database.ts'
 import type { PricePeriod, Resolution } from './periods.ts'
-import type { MarketRecord } from './schemas.ts'
+import type { FetchField, MarketRecord } from './schemas.ts'
 
 export type { PricePeriod }
 
@@ -18,26 +18,7 @@ export interface Span {
   to: Date
 }
 
-/** Fields of the API that describe the market itself, not the fetching of its prices. */
-type MarketFacts = Pick<
-  MarketRecord,
-  | 'market_code'
-  | 'name'
-  | 'eic_code'
-  | 'country_codes'
-  | 'type'
-  | 'auction'
-  | 'operator'
-  | 'currency'
-  | 'timezone'
-  | 'gate_closure_local'
-  | 'publication_local'
-  | 'price_min_per_mwh'
-  | 'price_max_per_mwh'
-  | 'source'
->
-
-export interface Market extends MarketFacts {
+export interface Market extends Omit<MarketRecord, FetchField | 'resolution_minutes'> {
   /** Usual length of a period; each price has its own. */
   resolution_minutes: Resolution
   /** Number of the day-ahead auction in its zone, as ENTSO-E counts them. */

@@ -81,6 +81,18 @@ export const MarketRecord = Named('Market', {
   ),
 })
 
+/** Fields about the fetching of prices and the stored ones, not about the market itself. */
+export type FetchField =
+  | 'has_data_from_date'
+  | 'last_price_at'
+  | 'assigned_logger_ids'
+  | 'source_state'
+  | 'fetched_at'
+  | 'failed_at'
+  | 'failure_count'
+  | 'last_failure'
+  | 'next_attempt_at'
+
 const periodFields = {
   start_at: field.At('Start of the period, inclusive.'),
   end_at: field.At('End of the period, exclusive.', '2026-06-21T10:15:00.000Z'),

@@ -1,4 +1,5 @@
 /** Statistics of the prices of one day, pure. Prices are integer micro-units per MWh. */
+import { cached } from '@heliograph/domain/cached'
 import { localDate, localInstant } from '@heliograph/domain/local-day'
 import { deliveryDay, type PeriodSpan, type Slot } from './periods.ts'
 
@@ -58,15 +59,12 @@ function weightedMean(slots: readonly Slot[], weightOf: (span: PeriodSpan) => nu
 }
 
 function peakOf(timezone: string): (span: PeriodSpan) => boolean {
-  const peaks = new Map<string, PeriodSpan>()
+  const peakOn = cached((date: string) => ({
+    start_ms: localInstant(date, '08:00', timezone),
+    end_ms: localInstant(date, '20:00', timezone),
+  }))
   return ({ start_ms }) => {
-    const date = localDate(start_ms, timezone)
-    let peak = peaks.get(date)
-    if (!peak) {
-      const start = localInstant(date, '08:00', timezone)
-      peak = { start_ms: start, end_ms: localInstant(date, '20:00', timezone) }
-      peaks.set(date, peak)
-    }
+    const peak = peakOn(localDate(start_ms, timezone))
     return start_ms >= peak.start_ms && start_ms < peak.end_ms
   }
 }

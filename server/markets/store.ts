@@ -3,20 +3,11 @@ import type { Queries } from '../storage/database.ts'
 import type { Stored } from '../storage/records.ts'
 import type { PeriodSpan, PricePeriod } from './periods.ts'
 import { type Market, marketColumns } from './price-store.ts'
-import type { MarketRecord, PriceSource } from './schemas.ts'
+import type { FetchField, MarketRecord, PriceSource } from './schemas.ts'
 
-type FetchFields = Pick<
-  MarketRecord,
-  | 'last_price_at'
-  | 'fetched_at'
-  | 'failed_at'
-  | 'failure_count'
-  | 'last_failure'
-  | 'next_attempt_at'
-  | 'assigned_logger_ids'
->
+type StoredField = Exclude<FetchField, 'has_data_from_date' | 'source_state'>
 
-export interface MarketRow extends Market, Stored<FetchFields> {
+export interface MarketRow extends Market, Stored<Pick<MarketRecord, StoredField>> {
   has_data_from_at: Date | null
   /** Length of the period of the newest price. */
   last_period_minutes: number | null

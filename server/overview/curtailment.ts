@@ -7,7 +7,7 @@ import { Named } from '../http/params.ts'
 import { isStale } from '../plant/frame.ts'
 import type { InverterRow } from '../plant/inverter.ts'
 import type { LoggerRow } from '../plant/logger.ts'
-import type { Situation } from '../plant/situation.ts'
+import type { Polled } from '../plant/situation.ts'
 
 export type CurtailmentNow = Static<typeof CurtailmentNow>
 export const CurtailmentNow = Named('CurtailmentNow', {
@@ -28,7 +28,7 @@ export const CurtailmentNow = Named('CurtailmentNow', {
 /** @param readings those of devices in service */
 export function curtailmentNow(
   readings: { loggers: readonly LoggerRow[]; inverters: readonly InverterRow[] },
-  { now, poll }: Pick<Situation, 'now' | 'poll'>,
+  { now, poll }: Polled,
 ): CurtailmentNow {
   const { loggers, inverters } = readings
   const limited = loggers.filter(({ power_limit_kw }) => power_limit_kw !== null)

@@ -123,7 +123,7 @@ export function plantStatus(readings: PlantReadings, situation: Situation): Plan
     loggers_online: loggers.filter((logger) => isOnline(logger, situation)).length,
     loggers_total: loggers.length,
     is_daylight: sun_elevation_deg === null ? null : !isNight(situation),
-    sun_elevation_deg: sun_elevation_deg === null ? null : significant(sun_elevation_deg),
+    sun_elevation_deg: significant(sun_elevation_deg),
   }
 }
 

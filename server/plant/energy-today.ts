@@ -82,7 +82,7 @@ export function energyTodaySum(parts: readonly EnergyToday[]): EnergyToday {
 export function sumKnown(values: Iterable<number | null>): number | null {
   let sum: number | null = null
   for (const value of values) if (value !== null) sum = (sum ?? 0) + value
-  return sum === null ? null : significant(sum)
+  return significant(sum)
 }
 
 /** The sum; null unless every value is known, and for none. */

@@ -33,6 +33,9 @@ export interface Situation {
   offline_before_at: Date
 }
 
+/** What tells whether a reading is stale. */
+export type Polled = Pick<Situation, 'now' | 'poll'>
+
 export function situationOf(facts: SiteFacts, now: Date): Situation {
   const place = placeOf(facts)
   return {

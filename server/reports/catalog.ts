@@ -1,9 +1,8 @@
-/// <reference lib="esnext.collection" />
-
+import { cached } from '@heliograph/domain/cached'
 import { Type } from 'typebox'
 import { ApiError, type Violation } from '../http/errors.ts'
 import { Closed } from '../http/params.ts'
-import { type Validate, validators } from '../http/validate.ts'
+import { validators } from '../http/validate.ts'
 import type { ReportTemplate } from './template.ts'
 import { availability } from './templates/availability.ts'
 import { battery } from './templates/battery.ts'
@@ -34,13 +33,11 @@ export const findTemplate = (catalog: Catalog, id: string): ReportTemplate | nul
 
 export type Parameters = Record<string, unknown>
 
-const checks = new WeakMap<ReportTemplate, Validate>()
-
-function checkOf({ parameters }: ReportTemplate): Validate {
+const checkOf = cached(({ parameters }: ReportTemplate) => {
   const body = Closed({ parameters })
   const declared = { method: 'POST', body, returns: Type.Null() } as const
   return validators([declared])(declared)
-}
+})
 
 /** Parameters with the defaults of the template, and violations as fields `parameters.…`. */
 export function checkParameters(
@@ -49,8 +46,7 @@ export function checkParameters(
 ): { parameters: Parameters; violations: readonly Violation[] } {
   const body = { parameters: structuredClone(given) }
   try {
-    const check = checks.getOrInsertComputed(template, checkOf)
-    check({ params: {}, query: {}, body, body_bytes: 0 })
+    checkOf(template)({ params: {}, query: {}, body, body_bytes: 0 })
     return { parameters: body.parameters, violations: [] }
   } catch (error) {
     if (!(error instanceof ApiError)) throw error

@@ -1,6 +1,6 @@
 /** Writes of subscriptions, in the transaction of the request. */
 import type { Caller, Request, WriteParts } from '../http/endpoint.ts'
-import { ApiError, invalid } from '../http/errors.ts'
+import { ApiError, found, invalid } from '../http/errors.ts'
 import { requireMatch } from '../http/etag.ts'
 import { askRecipients } from '../mail/recipients.ts'
 import type { Transaction } from '../storage/database.ts'
@@ -145,10 +145,9 @@ export async function runNow(actor: Actor, sub_id: number): Promise<string> {
 /** @throws ApiError not_found, precondition_failed */
 async function lock(actor: Actor, sub_id: number): Promise<StoredSubscription> {
   const { tx, site_id, if_match, now } = actor
-  const found = await lockSubscription(tx, { site_id, sub_id }, now)
-  if (found === null) throw new ApiError('not_found', { sub_id })
-  requireMatch(if_match, subscriptionRecord(found))
-  return found
+  const subscription = found(await lockSubscription(tx, { site_id, sub_id }, now), { sub_id })
+  requireMatch(if_match, subscriptionRecord(subscription))
+  return subscription
 }
 
 async function present({ tx, site_id, now }: Actor, sub_id: number): Promise<ReportSubscription> {
@@ -157,8 +156,8 @@ async function present({ tx, site_id, now }: Actor, sub_id: number): Promise<Rep
 
 /** The order with its defaults; @throws ApiError invalid with all faults */
 async function checked(actor: Actor, order: SubscriptionOrder): Promise<StoredOrder> {
-  const found = await checkOrder(actor.tx, actor, order, 'invalid_format')
-  const faults = [...found.faults, ...subscriptionFaults(order, found.template)]
+  const checks = await checkOrder(actor.tx, actor, order, 'invalid_format')
+  const faults = [...checks.faults, ...subscriptionFaults(order, checks.template)]
   if (faults.length > 0) throw invalid(...faults)
-  return { ...order, parameters: found.parameters, timezone: found.timezone! }
+  return { ...order, parameters: checks.parameters, timezone: checks.timezone! }
 }

@@ -7,6 +7,7 @@ import { ApiError } from '../http/errors.ts'
 import { FileAnswer, FileBytes } from '../http/file-answer.ts'
 import { limit, Timestamp } from '../http/params.ts'
 import { scopeModules } from '../http/scope-modules.ts'
+import { served } from '../storage/records.ts'
 import type { Catalog } from './catalog.ts'
 import { actorOf, change, create, remove, runNow } from './commands.ts'
 import { file_days_kept, ReportRun, RunId, runRecord, runStatus } from './run.ts'
@@ -44,16 +45,12 @@ export const reportsOverview = endpoint({
     const now = clock.now()
     const page = { site_id, after: null, limit: recent_runs_max }
     const { counts, rows: runs } = await readRuns(db, page, now)
-    const { active, next_run_at } = await readSchedules(db, site_id)
-    return {
+    return served(ReportsOverview, {
+      ...counts,
+      ...(await readSchedules(db, site_id)),
       templates_total: reportCatalog.length,
-      subscriptions_active: active,
-      runs_last_30d: counts.last_30d,
-      runs_failed_last_30d: counts.failed_last_30d,
-      last_run_at: counts.last_run_at?.toISOString() ?? null,
-      next_run_at: next_run_at?.toISOString() ?? null,
       recent_runs: runs.map((run) => runRecord(site_id, run, now)),
-    }
+    })
   },
 })
 

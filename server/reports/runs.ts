@@ -4,7 +4,7 @@ import { type Paged, pageOf } from '../http/cursor.ts'
 import type { Scope } from '../http/endpoint.ts'
 import { ApiError } from '../http/errors.ts'
 import type { Database, Queries, Transaction } from '../storage/database.ts'
-import { type Columns, changeRows, insertRow } from '../storage/rows.ts'
+import { type Columns, changeRows, countRows, insertRow } from '../storage/rows.ts'
 import type { ReportFormat } from './document.ts'
 import { type FaultCode, faultMessage } from './faults.ts'
 import { type Occurrence, periodOf } from './periods.ts'
@@ -37,12 +37,8 @@ export async function lockClient(tx: Transaction, client_id: number): Promise<vo
  * @throws ApiError conflict_state
  */
 export async function requireQueueSpace(tx: Transaction, site_id: string): Promise<void> {
-  const [row] = await tx.query<{ count: number }>(
-    `select count(*) as count from report_runs
-     where site_id = $1 and state = 'queued' and trigger = 'api'`,
-    [site_id],
-  )
-  if (row!.count < queued_runs_max) return
+  const requested = "report_runs where site_id = $1 and state = 'queued' and trigger = 'api'"
+  if ((await countRows(tx, requested, [site_id])) < queued_runs_max) return
   const message = `${queued_runs_max} requested runs are queued already: try again later`
   throw new ApiError('conflict_state', { current_state: 'queue_full', message })
 }
@@ -332,8 +328,8 @@ export const readRun = (db: Queries, { site_id, run_id }: RunKey) =>
 
 interface RunCounts {
   count: number
-  last_30d: number
-  failed_last_30d: number
+  runs_last_30d: number
+  runs_failed_last_30d: number
   last_run_at: Date | null
 }
 
@@ -341,11 +337,11 @@ interface RunCounts {
 async function countRuns(db: Queries, site_id: string, now: Date): Promise<RunCounts> {
   const [row] = await db.query<RunCounts>(
     `select count(*) as count, max(queued_at) as last_run_at,
-       count(*) filter (where queued_at > $2::timestamptz - interval '30 days') as last_30d,
+       count(*) filter (where queued_at > $2::timestamptz - interval '30 days') as runs_last_30d,
        count(*) filter (where queued_at > $2::timestamptz - interval '30 days'
          and state = 'failed'
         and error_code not in ('subscription_deleted', 'subscription_disabled')
-      ) as failed_last_30d
+      ) as runs_failed_last_30d
      from report_runs where site_id = $1`,
     [site_id, now],
   )

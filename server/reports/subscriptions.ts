@@ -1,6 +1,6 @@
 import { isConfirmed } from '../mail/recipients.ts'
 import type { Queries } from '../storage/database.ts'
-import { type Columns, changeRows, insertRow } from '../storage/rows.ts'
+import { type Columns, changeRows, countRows, insertRow } from '../storage/rows.ts'
 import { takeId } from '../storage/site-ids.ts'
 import { nextRunAt } from './periods.ts'
 import type { StoredOrder, StoredSubscription } from './subscription.ts'
@@ -184,21 +184,16 @@ export async function deleteSubscription(db: Queries, { site_id, sub_id }: Subsc
 }
 
 export async function readSchedules(db: Queries, site_id: string) {
-  const [row] = await db.query<{ active: number; next_run_at: Date | null }>(
-    `select count(*) as active, min(next_run_at) as next_run_at
+  const row = await db.queryOne<{ subscriptions_active: number; next_run_at: Date | null }>(
+    `select count(*) as subscriptions_active, min(next_run_at) as next_run_at
      from report_subscriptions where site_id = $1 and enabled`,
     [site_id],
   )
   return row!
 }
 
-export async function countSubscriptions(db: Queries, site_id: string): Promise<number> {
-  const [row] = await db.query<{ count: number }>(
-    'select count(*) as count from report_subscriptions where site_id = $1',
-    [site_id],
-  )
-  return row!.count
-}
+export const countSubscriptions = (db: Queries, site_id: string): Promise<number> =>
+  countRows(db, 'report_subscriptions where site_id = $1', [site_id])
 
 /** Distinct addresses of the client of the site, before and after the change. */
 export async function countRecipients(

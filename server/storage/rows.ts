@@ -3,6 +3,15 @@ import type { Queries } from './database.ts'
 export const hasRow = async (db: Queries, ...query: Parameters<Queries['query']>) =>
   (await db.query(...query)).length > 0
 
+/** The number of rows of a table with its condition, in SQL. */
+export async function countRows(db: Queries, matching: string, values: readonly unknown[]) {
+  const row = await db.queryOne<{ count: number }>(
+    `select count(*) as count from ${matching}`,
+    values,
+  )
+  return row!.count
+}
+
 /** Column names come from closed schemas and the code, never from a request. */
 export type Columns = Readonly<Record<string, unknown>>
 

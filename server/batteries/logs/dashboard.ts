@@ -16,7 +16,7 @@ import { situationOf } from '../../plant/situation.ts'
 import { isoTime } from '../../storage/values.ts'
 import { BatteryNow, batteryNow, type EnergiesToday } from '../current.ts'
 import { Deviation, deviationsOf } from '../deviations.ts'
-import { earnedOf, requireUnit } from '../earnings.ts'
+import { EarningsReason, earnedOf, requireUnit } from '../earnings.ts'
 import { Envelope, envelopeOf } from '../envelope.ts'
 import { Schedule, scheduleOf, schedulesIn } from '../schedules.ts'
 import { plannedCharge, plannedPower, readUnitDay, type UnitDay } from '../unit-day.ts'
@@ -45,11 +45,7 @@ const Today = Named('BatteryToday', {
       'known energy; null without a market, a price or energy, and without `earnings:read`.',
     12.4,
   ),
-  earnings_reason: field.OneOfOrNull(
-    ['forbidden_scope'],
-    '`forbidden_scope`: the amount is null, as the key lacks `earnings:read` or the plan ' +
-      'lacks the module `earnings`. An extension.',
-  ),
+  earnings_reason: EarningsReason,
   currency: field.TextOrNull('ISO 4217; null without an amount.'),
 })
 

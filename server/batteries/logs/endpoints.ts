@@ -54,11 +54,7 @@ export const listDeviations = endpoint({
     'Returns the past hours of the day, ascending, without hours in which nothing was planned and ' +
     'nothing measured. Energy is the difference of the counters, spread evenly over gaps of up to ' +
     'an hour, or the integral of power where the counters give no value.',
-  query: {
-    target_date: Type.Optional(
-      field.Text('UTC day. Defaults to today.', { format: 'date', examples: ['2026-06-21'] }),
-    ),
-  },
+  query: { target_date: field.UtcDay },
   returns: List(Deviation),
   async handle({ site, params, query }, { db, clock }: Context) {
     const unit = await requireUnit(db, { ...site, ...params })

@@ -9,6 +9,7 @@ import { iso } from '../../plant/frame.ts'
 import type { Situation } from '../../plant/situation.ts'
 import type { Queries } from '../../storage/database.ts'
 import { type Stored, served } from '../../storage/records.ts'
+import { countRows } from '../../storage/rows.ts'
 import { readLast } from '../../telemetry/stored-readings.ts'
 import { batterySeverity } from '../active-alarms.ts'
 import { readWords } from '../alarm-words.ts'
@@ -113,17 +114,12 @@ function bySeverity(counts: readonly { severity: Severity; count: number }[]) {
   return sums
 }
 
-async function countOf(db: Queries, from: string, values: readonly unknown[]): Promise<number> {
-  const [row] = await db.query<{ count: number }>(`select count(*) as count ${from}`, values)
-  return row!.count
-}
-
 /** A log that is read by pages. Parameters of its SQL: $1 site, $2 unit, $3 filter or null. */
 export interface Log<Row, Entry> {
   /** SQL of the matching rows, further limited by `before`. */
   select(order: 'asc' | 'desc', before?: string): string
-  /** SQL of the matching rows, for their number. */
-  from: string
+  /** SQL: the table with its condition, for the number of rows. */
+  matching: string
   /** SQL: the instant and the number that order the log, and their values in a row. */
   place: string
   placeOf(row: Row): object
@@ -133,7 +129,7 @@ export interface Log<Row, Entry> {
 /** The newest rows before `after`, ascending; `count` covers all pages. */
 export async function readPage<Row, Entry>(
   db: Queries,
-  { select, from, place, placeOf, entriesOf }: Log<Row, Entry>,
+  { select, matching, place, placeOf, entriesOf }: Log<Row, Entry>,
   { unit, filter }: { unit: UnitId; filter: string | null },
   { after, limit }: { after: readonly unknown[] | null; limit: number },
 ): Promise<Paged<Entry> & { count: number }> {
@@ -141,14 +137,14 @@ export async function readPage<Row, Entry>(
   const before = after === null ? '' : `and (${place}) < ($5::timestamptz, $6::bigint)`
   const [found, count] = await Promise.all([
     db.query<Row>(`${select('desc', before)} limit $4`, [...values, limit + 1, ...(after ?? [])]),
-    countOf(db, from, values),
+    countRows(db, matching, values),
   ])
   const { rows, next_cursor } = pageOf(found, limit, placeOf)
   return { rows: await entriesOf(db, rows.toReversed(), unit), next_cursor, count }
 }
 
 const eventsWhere = `
-  from events e
+  events e
   where e.site_id = $1 and ${ofUnit('$2', 'e')} and e.edge <> 'once'
     and ($3::text is null or ${codeText('e')} = $3)`
 
@@ -157,7 +153,7 @@ const selectEvents = (order: 'asc' | 'desc', before = '') => `
          e.details ->> 'name' as name, e.message, e.edge, e.severity, e.at, e.received_at,
          risen.at as set_at, (e.details ->> 'value')::float8 as value,
          e.details ->> 'unit' as unit
-  from (select e.* ${eventsWhere} ${before}) as e
+  from (select e.* from ${eventsWhere} ${before}) as e
   left join lateral (
     select at from events r
     where e.edge = 'falling' and r.site_id = e.site_id and r.source_kind = e.source_kind
@@ -204,7 +200,7 @@ function alarmTransition(
 /** Events of alarms, filtered by their code of the API. */
 export const alarmLog: Log<AlarmEvent, AlarmTransition> = {
   select: selectEvents,
-  from: eventsWhere,
+  matching: eventsWhere,
   place: 'e.at, e.event_id',
   placeOf: ({ at, event_id }) => ({ occurred_at: at, event_id }),
   entriesOf: alarmTransitions,
@@ -219,13 +215,13 @@ export async function dispatchPage(
   const values = [site_id, bess_id, start, end]
   const [rows, count] = await Promise.all([
     db.query<DispatchRow>(dispatchesIn(newest ? 'desc' : 'asc', '$5'), [...values, limit]),
-    countOf(db, dispatchesWhere, values),
+    countRows(db, dispatchesWhere, values),
   ])
   return { rows: newest ? rows.reverse() : rows, count }
 }
 
 const dispatchesWhere = `
-  from battery_dispatches
+  battery_dispatches
   where site_id = $1 and bess_id = $2 and ($3::timestamptz is null or issued_at >= $3)
     and issued_at < $4`
 
@@ -234,7 +230,7 @@ export const dispatchesIn = (order: 'asc' | 'desc', limit: string | null) => `
   select dispatch_id, issued_at, schedule_id, interval_start_at, source, requested_power_kw,
          clamped_power_kw, clamp_reason, sent_at, acknowledged_at, achieved_power_kw, achieved_at,
          soc_pct, status, failure_code
-  ${dispatchesWhere} order by issued_at ${order}${limit === null ? '' : ` limit ${limit}`}`
+  from ${dispatchesWhere} order by issued_at ${order}${limit === null ? '' : ` limit ${limit}`}`
 
 export const dispatchEntry = (row: DispatchRow): DispatchEntry =>
   served(DispatchEntry, {
@@ -251,17 +247,17 @@ function latencyOf({ issued_at, sent_at, acknowledged_at }: DispatchRow): number
 }
 
 const notesWhere = `
-  from battery_control_notes
+  battery_control_notes
   where site_id = $1 and bess_id = $2 and ($3::text is null or tier = $3)`
 
 const selectNotes = (order: 'asc' | 'desc', before = '') => `
   select log_id, at as occurred_at, nth, tier, actor, action, from_power_kw, to_power_kw, reason_code, message,
          overrode_tier, schedule_id, alarm_code, soc_pct, request_id, success
-  ${notesWhere} ${before} order by at ${order}, nth ${order}`
+  from ${notesWhere} ${before} order by at ${order}, nth ${order}`
 
 export const controlNotes: Log<NoteRow, ControlEntry> = {
   select: selectNotes,
-  from: notesWhere,
+  matching: notesWhere,
   place: 'at, nth',
   placeOf: ({ occurred_at, nth }) => ({ occurred_at, nth }),
   entriesOf: async (_, rows) => rows.map((row) => served(ControlEntry, row)),

@@ -1,4 +1,5 @@
 /** Drafts of units: prices, state of charge and limits to plan with, or a refusal. */
+import { cached } from '@heliograph/domain/cached'
 import { day_ms, hour_ms, quarter_ms } from '@heliograph/domain/durations'
 import { rounded } from '@heliograph/domain/significant'
 import { addDays, utcDate, utcDayStart } from '@heliograph/domain/utc-day'
@@ -16,6 +17,7 @@ import { type DayPrices, type PlanDay, readDayPrices } from './plan-prices.ts'
 import {
   efficiencyOf,
   presentSoc,
+  socAfter,
   type UnitLimits,
   type UnitRow,
   unitLimits,
@@ -71,16 +73,14 @@ export async function readBasis(db: Queries, asked: PlanAsked): Promise<PlanBasi
 /** Drafts units one by one; prices are read once per market. */
 export function drafter(db: Queries, basis: PlanBasis): (row: UnitRow) => Promise<Draft> {
   const { asked, day, site } = basis
-  const known = new Map<string, Promise<DayPrices>>()
+  const pricesIn = cached((market_code: string) => pricesOf(db, market_code, day))
 
   async function pricesFor(row: UnitRow): Promise<DayPrices> {
     const code = await marketOf(db, asked, row)
     if (code === null) {
       throw new Refusal('no_market', 'neither the unit nor its plant nor the site has a market')
     }
-    const prices = known.get(code) ?? pricesOf(db, code, day)
-    known.set(code, prices)
-    return prices
+    return pricesIn(code)
   }
 
   return async (row) => {
@@ -204,10 +204,8 @@ function startOf(
       kwh + addedKwh(unit, askedAt(running, start_ms), (end_ms - start_ms) / hour_ms),
     0,
   )
-  const then_pct = now_pct + (100 * added_kwh) / capacityOf(row)
-  // Limited to the operating window, unless already outside of it.
-  const [low, high] = [Math.min(row.soc_min_pct, now_pct), Math.max(row.soc_max_pct, now_pct)]
-  return { soc_pct: rounded(Math.min(high, Math.max(low, then_pct)), 3), source: 'measured' }
+  const soc_pct = socAfter({ ...row, capacity_kwh: unit.capacity_kwh }, now_pct, added_kwh)
+  return { soc_pct: rounded(soc_pct, 3), source: 'measured' }
 }
 
 const askedAt = ({ power_kw, quarter_power_kw }: StoredHour, at_ms: number): number =>

@@ -68,6 +68,21 @@ export const efficiencyOf = (unit: UnitRow): number =>
 export const usableOf = (unit: UnitRow): number =>
   (capacityOf(unit) * (unit.soc_max_pct - unit.soc_min_pct)) / 100
 
+/** State of charge after energy was added, within the window unless it is already outside, %. */
+export function socAfter(
+  {
+    soc_min_pct,
+    soc_max_pct,
+    capacity_kwh,
+  }: Pick<Unit, 'soc_min_pct' | 'soc_max_pct' | 'capacity_kwh'>,
+  now_pct: number,
+  added_kwh: number,
+): number {
+  const then_pct = now_pct + (100 * added_kwh) / capacity_kwh
+  const [low, high] = [Math.min(soc_min_pct, now_pct), Math.max(soc_max_pct, now_pct)]
+  return Math.min(high, Math.max(low, then_pct))
+}
+
 export type UnitLimits = Omit<Unit, 'soc_start_pct' | 'soc_end_pct' | 'cycles_max'>
 
 /** @throws {Refusal} where reserve or power leave no usable operating window */

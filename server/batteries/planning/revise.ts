@@ -5,6 +5,7 @@ import { addedKwh, type Hindrance, type Span, watts } from '@heliograph/optimize
 import type { SchedulePlan, ScheduleViolation, StoredHour } from '../schedule-plan.ts'
 import type { StoredProblem, StoredSchedule } from '../schedules.ts'
 import { lockedHour, powersOf, spanOf, totalsOf, unitInRoom, withPowers } from './day-hours.ts'
+import { socAfter } from './plan-units.ts'
 import type { PlannedUnit } from './planner.ts'
 import { courseBreach, laterViolation } from './present.ts'
 
@@ -126,12 +127,10 @@ function presentViolation(
   const { room_kw, ...unit } = unitInRoom(problem)
   const rest = problem.periods.slice(first)
   const powers = powersOf(hours, problem)
-  // The running period continues as approved, within the operating window.
+  // The running period continues as approved.
   const left_h = (rest[0]!.start_ms - now.getTime()) / hour_ms
   const added_kwh = addedKwh(unit, powers[first - 1]!, left_h)
-  const [low, high] = [Math.min(unit.soc_min_pct, soc_pct), Math.max(unit.soc_max_pct, soc_pct)]
-  const then_pct = soc_pct + (100 * added_kwh) / unit.capacity_kwh
-  const soc_start_pct = Math.min(high, Math.max(low, then_pct))
+  const soc_start_pct = socAfter(unit, soc_pct, added_kwh)
   const breach = courseBreach(
     { ...unit, soc_start_pct, room_kw: room_kw!.slice(first), cycles_max: null },
     rest,

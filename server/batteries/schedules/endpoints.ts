@@ -3,7 +3,7 @@ import type { Static } from 'typebox'
 import type { Context } from '../../http/context.ts'
 import { endpoint, type Request, type WriteParts } from '../../http/endpoint.ts'
 import { CursorList, cursorList, list } from '../../http/envelope.ts'
-import { ApiError, badField } from '../../http/errors.ts'
+import { ApiError, badField, found } from '../../http/errors.ts'
 import { exampleOf } from '../../http/example.ts'
 import * as field from '../../http/fields.ts'
 import type { Queries } from '../../storage/database.ts'
@@ -39,7 +39,6 @@ import {
   OptimizedAll,
   RejectBody,
   ScheduleId,
-  targetDate,
 } from './schemas.ts'
 
 export interface Needs extends Context {
@@ -79,7 +78,7 @@ export const listSchedules = endpoint({
     `${page_size}. At most one is \`proposed\`, and at most one \`approved\`, \`dispatching\`, ` +
     '`completed` or `failed`; the first page has both. `meta.count` covers all pages.',
   params: { bess_id: BessId },
-  query: { target_date: targetDate },
+  query: { target_date: field.UtcDay },
   cursor: { schedule_id: ScheduleId },
   returns: CursorList(Schedule),
   example: { answer: cursorList({ rows: [scheduleExample], next_cursor: null }) },
@@ -127,8 +126,7 @@ export const getSchedule = endpoint({
   returns: Schedule,
   example: { answer: scheduleExample },
   async handle({ site: { site_id }, params }, { db, clock }: Context) {
-    const row = await scheduleById(db, { ...params, site_id })
-    if (row === null) throw new ApiError('not_found', params)
+    const row = found(await scheduleById(db, { ...params, site_id }), params)
     return recordOf(db, site_id, row, clock.now())
   },
 })
@@ -182,8 +180,7 @@ export const optimizeUnit = endpoint({
     const { params, body } = request
     const { made, refused } = await plan(request, { body, ...params }, needs)
     if (refused[0]) throw refusalError(refused[0].refusal)
-    if (!made[0]) throw new ApiError('not_found', params)
-    return made[0]
+    return found(made[0], params)
   },
 })
 
@@ -318,7 +315,7 @@ export const approveSchedules = endpoint({
     '`export_plan_limit_kw` (`export_limit`; units with the highest ids are skipped first). ' +
     '`broken_schedules` lists approved schedules of later days that the units can no longer ' +
     'follow.',
-  query: { target_date: targetDate },
+  query: { target_date: field.UtcDay },
   returns: ApprovedAll,
   example: { answer: { approved: [41], skipped: [], broken_schedules: [] } },
   async handle(request, context: Context) {

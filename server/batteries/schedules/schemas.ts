@@ -15,10 +15,6 @@ export const ScheduleId = field.Count('A schedule of the site.', {
 /** Days ahead that can be planned; no price forecast covers later days. */
 export const days_ahead_max = 2
 
-export const targetDate = Type.Optional(
-  field.Text('UTC day. Defaults to today.', { format: 'date', examples: ['2026-06-21'] }),
-)
-
 export type OptimizeBody = Static<typeof OptimizeBody>
 export const OptimizeBody = Named('BessOptimization', {
   target_date: Type.Optional(

@@ -8,7 +8,7 @@ import { id_max, Named, Nullable } from '../../http/params.ts'
 import { sumAll, sumKnown } from '../../plant/energy-today.ts'
 import { ageInSeconds, frame, frameOf, iso, isStale, type Measurement } from '../../plant/frame.ts'
 import { quantity } from '../../plant/quantities.ts'
-import type { Situation } from '../../plant/situation.ts'
+import type { Polled } from '../../plant/situation.ts'
 import { served } from '../../storage/records.ts'
 import { flag, less } from '../current.ts'
 import { outlierCells, outlierRule } from './cells.ts'
@@ -141,8 +141,6 @@ export interface CellsRow extends ClusterRow {
   module_soc_pct: Numbers
   module_soh_pct: Numbers
 }
-
-type Polled = Pick<Situation, 'now' | 'poll'>
 
 export function clusterRecord(row: ClusterRow, { now, poll }: Polled): Cluster {
   const { voltage_v, current_a } = row

@@ -2,7 +2,7 @@ import { mayRead } from '../../http/authorize.ts'
 import type { Context } from '../../http/context.ts'
 import { endpoint } from '../../http/endpoint.ts'
 import { List, list } from '../../http/envelope.ts'
-import { ApiError } from '../../http/errors.ts'
+import { ApiError, found } from '../../http/errors.ts'
 import { siteSituation } from '../../plant/site-facts.ts'
 import type { Situation } from '../../plant/situation.ts'
 import { deviceHistory, historyParts, ReadingSeries } from '../../telemetry/history.ts'
@@ -31,8 +31,7 @@ const live =
   async ({ site: { site_id }, params: { bess_id } }: OfUnit, context: Context) => {
     const situation = await siteSituation(context, site_id)
     const [unit] = await readUnits(context.db, { ...situation, site_id, bess_id })
-    if (!unit) throw new ApiError('not_found', { bess_id })
-    return answerOf(unit, situation)
+    return answerOf(found(unit, { bess_id }), situation)
   }
 
 export const listUnits = endpoint({
@@ -130,8 +129,7 @@ export const getCluster = endpoint({
       siteSituation(context, site_id),
       readCells(context.db, { site_id, bess_id, cluster_idx }),
     ])
-    if (!row) throw new ApiError('not_found', { bess_id, cluster_idx })
-    return clusterCells(row, situation)
+    return clusterCells(found(row, { bess_id, cluster_idx }), situation)
   },
 })
 
@@ -194,8 +192,7 @@ export const listProtection = endpoint({
   returns: List(Protection),
   async handle({ site: { site_id }, params: { bess_id } }, { db }: Context) {
     const setup = await readSetup(db, { site_id, bess_id })
-    if (!setup) throw new ApiError('not_found', { bess_id })
-    return list(protectionRecords(setup))
+    return list(protectionRecords(found(setup, { bess_id })))
   },
 })
 
@@ -212,7 +209,6 @@ export const getSetup = endpoint({
       siteSituation(context, site_id),
       readSetup(context.db, { site_id, bess_id }),
     ])
-    if (!setup) throw new ApiError('not_found', { bess_id })
-    return setupRecord(setup, situation.poll)
+    return setupRecord(found(setup, { bess_id }), situation.poll)
   },
 })

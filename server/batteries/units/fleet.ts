@@ -6,6 +6,7 @@ import { sumKnown } from '../../plant/energy-today.ts'
 import { iso, isStale } from '../../plant/frame.ts'
 import type { Situation } from '../../plant/situation.ts'
 import { energiesToday, oldestOf } from '../current.ts'
+import { EarningsReason } from '../earnings.ts'
 import { type Envelope, envelopeOf } from '../envelope.ts'
 import type { LiveUnit, UnitRow } from '../unit-store.ts'
 import { BessId, unitStatus, usableEnergy } from '../units.ts'
@@ -69,11 +70,7 @@ export const FleetSummary = Named('BatteryFleetSummary', {
       'it is known. Null without `earnings:read`.',
     31.42,
   ),
-  earnings_today_reason: field.OneOfOrNull(
-    ['forbidden_scope'],
-    '`forbidden_scope`: the amount is null, as the key lacks `earnings:read` or the plan ' +
-      'lacks the module `earnings`. An extension.',
-  ),
+  earnings_today_reason: EarningsReason,
   currency: field.TextOrNull('ISO 4217, of the amount; null without one.', 'EUR'),
 })
 

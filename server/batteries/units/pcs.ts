@@ -6,7 +6,7 @@ import { Named } from '../../http/params.ts'
 import { sumAll } from '../../plant/energy-today.ts'
 import { ageInSeconds, frame, frameOf, iso, isStale, liveQualities } from '../../plant/frame.ts'
 import { measured, readingFrame } from '../../plant/quantities.ts'
-import type { Situation } from '../../plant/situation.ts'
+import type { Polled } from '../../plant/situation.ts'
 import { served } from '../../storage/records.ts'
 import { flag, oldestOf } from '../current.ts'
 import type { PcsRow } from '../unit-store.ts'
@@ -73,11 +73,7 @@ export const UnitPcs = Named('UnitPcs', {
   pcs: Type.Array(PcsNow, { description: 'Each PCS, by index.' }),
 })
 
-export function unitPcs(
-  bess_id: number,
-  rows: readonly PcsRow[],
-  { now, poll }: Pick<Situation, 'now' | 'poll'>,
-): UnitPcs {
+export function unitPcs(bess_id: number, rows: readonly PcsRow[], { now, poll }: Polled): UnitPcs {
   const fresh = rows.filter(({ measured_at }) => !isStale(measured_at, poll.battery_s, now))
   const oldest_at = oldestOf(fresh)
   const powered = fresh.filter(({ ac_power_kw }) => ac_power_kw !== null)
@@ -104,7 +100,7 @@ function qualityOf(rows: readonly PcsRow[], fresh: readonly PcsRow[]): UnitPcs['
   return is_whole ? 'good' : 'suspect'
 }
 
-const pcsNow = (row: PcsRow, { now, poll }: Pick<Situation, 'now' | 'poll'>) =>
+const pcsNow = (row: PcsRow, { now, poll }: Polled) =>
   served(PcsNow, {
     ...row,
     ...frameOf(row, poll.battery_s, now),

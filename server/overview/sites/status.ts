@@ -47,7 +47,7 @@ function powerOf({ ac_power_kw, power_at }: StatusRow, situation: Situation): Me
     return { ac_power_kw: 0, power_at: iso(now), is_counted: true }
   }
   return {
-    ac_power_kw: ac_power_kw === null ? null : significant(ac_power_kw),
+    ac_power_kw: significant(ac_power_kw),
     power_at: iso(power_at),
     is_counted: ac_power_kw !== null && ageInSeconds(power_at, now) <= counted_s_max,
   }
@@ -132,7 +132,7 @@ export function totalsFor(
     sites.filter(({ site }) => site.health_status === wanted).length
   return {
     ac_capacity_kw: rounded(sumOf(sites.map(({ site }) => site.ac_capacity_kw)), 3) ?? 0,
-    ac_power_kw: power_kw === null ? null : significant(power_kw),
+    ac_power_kw: significant(power_kw),
     power_site_count: powers.length,
     energy_today_kwh: rounded(sumOf(energies), 3),
     energy_site_count: energies.length,

@@ -22,11 +22,14 @@ export const headingOf = ({ label, unit }: Pick<Column, 'label' | 'unit'>): stri
 export function digitsOf(values: readonly Cell[], said?: number): number {
   if (said !== undefined) return Math.min(Math.max(Math.trunc(said), 0), 12)
   const decimals = values.map((value) => {
-    if (typeof value !== 'number' || !Number.isFinite(value)) return 0
-    return Number(value.toFixed(digits_max)).toString().split('.')[1]?.length ?? 0
+    return typeof value === 'number' && Number.isFinite(value) ? decimalsOf(value, digits_max) : 0
   })
   return decimals.reduce((most, one) => Math.max(most, one), 0)
 }
+
+/** Decimals that a number needs, of `most` at most. */
+export const decimalsOf = (value: number, most: number): number =>
+  Number(value.toFixed(most)).toString().split('.')[1]?.length ?? 0
 
 /** Separates thousands by a no-break space and writes a minus sign instead of a hyphen. */
 export function numberText(value: number, digits: number): string {

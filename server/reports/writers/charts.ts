@@ -4,7 +4,7 @@ import { GridComponent, LegendComponent, VisualMapComponent } from 'echarts/comp
 import { init, use } from 'echarts/core'
 import { SVGRenderer } from 'echarts/renderers'
 import type { Chart, HeatGrades } from '../document.ts'
-import { areDays, dayName, digitsOf, numberText } from './cells.ts'
+import { areDays, dayName, decimalsOf, digitsOf, numberText } from './cells.ts'
 import {
   gradeLooks,
   hairline,
@@ -197,12 +197,8 @@ const limitsOf = ({ left_max, is_whole }: SeriesChart) => ({
 })
 
 const axisNumber = (value: number): string => {
-  const digits = Math.abs(value) >= 10 || Number.isInteger(value) ? 0 : 3
-  return numberText(value, digits === 0 ? 0 : digitsUpTo(value, digits))
+  return numberText(value, Math.abs(value) >= 10 ? 0 : decimalsOf(value, 3))
 }
-
-const digitsUpTo = (value: number, most: number): number =>
-  Number(value.toFixed(most)).toString().split('.')[1]?.length ?? 0
 
 /** Days of one year are shown without it. */
 function dayLabels(x: readonly string[]): string[] {

@@ -7,16 +7,10 @@
  */
 import { hour_ms } from '@heliograph/domain/durations'
 import type { Place } from '@heliograph/domain/place'
-import { pressureAtAltitude } from '@heliograph/physics/atmosphere'
-import { clearSkyIrradiance } from '@heliograph/physics/clear-sky'
 import { coverTransmission } from '@heliograph/physics/cloud-cover'
 import { erbs } from '@heliograph/physics/decomposition'
-import {
-  extraterrestrialDni,
-  solarPosition,
-  sunEarthDistance,
-} from '@heliograph/physics/solar-position'
 import { SourceFault } from '../../../markets/sources/source.ts'
+import { skiesOf } from '../../../telemetry/weather/instrument-limits.ts'
 import { askJson } from '../answer.ts'
 import type { ForecastStep } from '../run.ts'
 import type { WeatherSettings } from '../settings.ts'
@@ -25,7 +19,6 @@ import type { WeatherSource } from '../source.ts'
 const usual_url = 'https://api.met.no'
 const path = '/weatherapi/locationforecast/2.0/complete'
 const by = 'met_norway'
-const linke_turbidity = 3
 /** Interval of sun positions within a step. */
 const sun_step_ms = 300_000
 /** Longest gap between instants that is interpolated linearly; later instants are 6 h apart. */
@@ -175,24 +168,16 @@ function between(instants: readonly Instant[], time_ms: number): Instant | null 
 
 /** Mean irradiance over a step under clouds that transmit a share of the clear-sky irradiance. */
 function irradiance(
-  { latitude, longitude, elevation_m }: Place,
+  place: Place,
   { start_ms, end_ms }: { start_ms: number; end_ms: number },
   passing_ratio: number,
 ) {
   const sum = { ghi_w_m2: 0, dni_w_m2: 0, dhi_w_m2: 0 }
   const count = Math.round((end_ms - start_ms) / sun_step_ms)
-  const pressure_pa = pressureAtAltitude(elevation_m)
+  const skyAt = skiesOf(place)
   for (let nth = 0; nth < count; nth += 1) {
     const time_ms = start_ms + (nth + 0.5) * sun_step_ms
-    const sun = solarPosition(time_ms, latitude, longitude, { elevation_m })
-    const dni_extra_w_m2 = extraterrestrialDni(sunEarthDistance(time_ms))
-    const clear = clearSkyIrradiance({
-      apparent_zenith_deg: sun.apparent_zenith_deg,
-      pressure_pa,
-      linke_turbidity,
-      altitude_m: elevation_m,
-      dni_extra_w_m2,
-    })
+    const { sun, clear, dni_extra_w_m2 } = skyAt(time_ms)!
     const ghi_w_m2 = clear.ghi_w_m2 * passing_ratio
     const parts = erbs(ghi_w_m2, sun.zenith_deg, dni_extra_w_m2)
     sum.ghi_w_m2 += ghi_w_m2 / count
