@@ -1,3 +1,4 @@
+import { isDate } from '@heliograph/domain/utc-day'
 import { type ForecastRun, findForecast, listForecasts } from '@heliograph/server/forecasts/admin'
 import { InvalidArgumentError } from 'commander'
 import { command, type Reporting, utcInstant, wholeNumber } from './command.ts'
@@ -48,9 +49,7 @@ const askedOf = ({ site, logger, date, asOf }: Options) => ({
 
 /** A day that exists, `2027-01-31`. */
 function utcDay(text: string): string {
-  const day = new Date(`${text}T00:00:00Z`)
-  const is_day = /^\d{4}-\d\d-\d\d$/.test(text) && !Number.isNaN(day.getTime())
-  if (is_day && day.toISOString().startsWith(text)) return text
+  if (isDate(text)) return text
   throw new InvalidArgumentError('It must be a day such as 2027-01-31.')
 }
 

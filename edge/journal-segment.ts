@@ -1,6 +1,7 @@
 /** A file of the journal: records one after the other, and where each of them lies. */
 import { type FileHandle, open, readFile, unlink } from 'node:fs/promises'
 import { join } from 'node:path'
+import { firstIndex } from '@heliograph/domain/first-index'
 import type { Lost } from './journal-notice.ts'
 import {
   decodeRecord,
@@ -56,16 +57,8 @@ export function lengthAt(segment: Segment, index: number): number {
 }
 
 /** The index of the first record at or above the sequence number; the count when there is none. */
-export function indexFrom({ seqs }: Segment, seq: number): number {
-  let low = 0
-  let high = seqs.length
-  while (low < high) {
-    const middle = (low + high) >> 1
-    if ((seqs[middle] ?? 0) < seq) low = middle + 1
-    else high = middle
-  }
-  return low
-}
+export const indexFrom = ({ seqs }: Segment, seq: number): number =>
+  firstIndex(seqs.length, (index) => seqs[index]! >= seq)
 
 /** The numbers and instants of the first and the last of these records. */
 export function spanOf({ first_seq, seqs, ats }: Segment, indexes: readonly number[]) {

@@ -1,4 +1,5 @@
 import { rename, writeFile } from 'node:fs/promises'
+import { firstIndex } from '@heliograph/domain/first-index'
 import { readIfThere } from './durable-file.ts'
 
 /** A set of sequence numbers, kept as ranges: acknowledged frames form few of them. */
@@ -18,16 +19,7 @@ export function seqRanges(initial: readonly (readonly [number, number])[] = []):
   ranges.sort((a, b) => a[0] - b[0])
 
   /** The last range that begins at or below the number, or -1. */
-  function indexOf(seq: number): number {
-    let low = 0
-    let high = ranges.length
-    while (low < high) {
-      const middle = (low + high) >> 1
-      if (ranges[middle]![0] <= seq) low = middle + 1
-      else high = middle
-    }
-    return low - 1
-  }
+  const indexOf = (seq: number) => firstIndex(ranges.length, (nth) => ranges[nth]![0] > seq) - 1
 
   return {
     add(seq) {

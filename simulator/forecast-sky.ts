@@ -8,6 +8,7 @@
  * last for hours, and consecutive forecasts share a part of them.
  */
 import { hour_ms } from '@heliograph/domain/durations'
+import { firstIndex } from '@heliograph/domain/first-index'
 import type { Place } from '@heliograph/domain/place'
 import { coverAtTransmission } from '@heliograph/physics/cloud-cover'
 import { cloudsAt } from './clouds.ts'
@@ -169,15 +170,10 @@ function climateOf(seed: number): Float64Array {
 
 /** Quantile of an index on a normal distribution, by the logistic function. */
 function deviationOf(climate: Float64Array, index: number): number {
-  let [low, high] = [0, climate.length]
-  while (low < high) {
-    const middle = (low + high) >> 1
-    if (climate[middle]! < index) low = middle + 1
-    else high = middle
-  }
-  const [below, above] = [climate[low - 1] ?? index, climate[low] ?? index]
+  const at = firstIndex(climate.length, (nth) => climate[nth]! >= index)
+  const [below, above] = [climate[at - 1] ?? index, climate[at] ?? index]
   const between = above > below ? (index - below) / (above - below) : 0
-  const ratio = Math.min(1 - edge, Math.max(edge, (low - 0.5 + between) / climate.length))
+  const ratio = Math.min(1 - edge, Math.max(edge, (at - 0.5 + between) / climate.length))
   return Math.log(ratio / (1 - ratio)) / 1.702
 }
 

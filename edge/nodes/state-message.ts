@@ -7,6 +7,7 @@ import {
   relayCauses,
   stateFields,
 } from '@heliograph/domain/node'
+import { isDate } from '@heliograph/domain/utc-day'
 import type { Complaint } from '../drivers/driver.ts'
 
 export interface RelaySeen {
@@ -172,13 +173,10 @@ function instantOf(value: unknown, now: number): number | null | 'wrong' {
   return Math.round(at)
 }
 
-/** NaN for an invalid time; `Date.parse` would read the 30th of February as the 2nd of March. */
+/** NaN for an invalid time. */
 function parsed(text: string): number {
   const day = with_offset.exec(text)?.[1]
-  if (day === undefined) return Number.NaN
-  const midnight = new Date(`${day}T00:00:00Z`)
-  const is_day = !Number.isNaN(midnight.getTime()) && midnight.toISOString().startsWith(day)
-  return is_day ? Date.parse(text) : Number.NaN
+  return day !== undefined && isDate(day) ? Date.parse(text) : Number.NaN
 }
 
 /** Text without control characters and with complete surrogates, for database and people. */

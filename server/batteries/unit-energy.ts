@@ -4,6 +4,7 @@
 
 import { counterIncrease } from '@heliograph/domain/counter'
 import { hour_ms, quarter_ms } from '@heliograph/domain/durations'
+import { firstIndex } from '@heliograph/domain/first-index'
 import type { BessReading } from '@heliograph/domain/readings'
 import { significant } from '@heliograph/domain/significant'
 import { isExchanged, readExchanges } from '../plant/device-exchanges.ts'
@@ -315,15 +316,8 @@ async function readPacked(
     charged_kwh: one.charged_total_kwh,
     discharged_kwh: one.discharged_total_kwh,
   }))
-  function placeOf(instant_ms: number): number {
-    let [low, high] = [0, readings.length]
-    while (low < high) {
-      const middle = (low + high) >> 1
-      if (readings[middle]!.at_ms < instant_ms) low = middle + 1
-      else high = middle
-    }
-    return low
-  }
+  const placeOf = (instant_ms: number) =>
+    firstIndex(readings.length, (nth) => readings[nth]!.at_ms >= instant_ms)
   return {
     edges: (edges_ms: readonly number[]): Around[] =>
       edges_ms.map((at_ms) => {

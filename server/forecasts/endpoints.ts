@@ -17,8 +17,7 @@ import { readDayForecasts } from './forecasts.ts'
 import { readModelStatus } from './model-status.ts'
 import { readPriceForecasts } from './price-history.ts'
 import { endOfPrices } from './price-store.ts'
-import { readForecastHistory } from './production-history.ts'
-import { productionItem } from './production-records.ts'
+import { productionItem, readForecastHistory } from './production-history.ts'
 import { endOfRuns } from './run-store.ts'
 import {
   Forecast,
@@ -37,8 +36,6 @@ const predictions = {
   scope: 'predictions:read',
   module: 'ai_predictions',
 } as const
-
-const Day = Type.Optional(field.Day('UTC day. Defaults to today.', '2026-06-21'))
 
 const windowRule =
   'The window defaults to 48 hours from 00:00Z today; with only an `end` before today, to the 48 ' +
@@ -60,7 +57,7 @@ export const listForecasts = endpoint({
     `${forecastRules} \`refresh\` makes a new forecast, unless the last one is less than a ` +
     'minute old.',
   query: {
-    date: Day,
+    date: field.UtcDay,
     refresh: Type.Optional(
       field.Flag('Makes a new forecast if the last one is at least a minute old.', false),
     ),
@@ -87,7 +84,7 @@ export const getLoggerForecast = endpoint({
   summary: 'Get the production forecast of a plant',
   description: `Returns the forecast of a logger (plant) for a day. ${forecastRules}`,
   params: { logger_id: LoggerId },
-  query: { date: Day },
+  query: { date: field.UtcDay },
   returns: Forecast,
   async handle({ site: { site_id }, params: { logger_id }, query }, context: Context) {
     const { db, clock } = context

@@ -1,11 +1,12 @@
 /** Price forecasts issued before the gate closure, with the published prices. */
 import { day_ms, minute_ms } from '@heliograph/domain/durations'
+import { firstIndex } from '@heliograph/domain/first-index'
 import { significant } from '@heliograph/domain/significant'
 import { deliveryDates, deliveryDay, type PeriodSpan } from '../markets/periods.ts'
 import { type PricePeriod, readPrices } from '../markets/price-store.ts'
 import type { Queries } from '../storage/database.ts'
 import { type AssignedMarket, assignedMarkets } from './assigned-market.ts'
-import { gateClosureOf } from './gate-closure.ts'
+import { gateClosureOn } from './gate-closure.ts'
 import { type PriceVintage, priceVintages } from './price-store.ts'
 import type { PriceForecastItem } from './schemas.ts'
 
@@ -47,17 +48,16 @@ function priceItem(
   { market_code, currency }: AssignedMarket,
   prices: readonly PricePeriod[],
 ): PriceForecastItem {
-  const known = (value: number | null | undefined) => (value == null ? null : significant(value))
   const negative = run?.negative_probability[nth] ?? null
   return {
     start_at: new Date(span.start_ms).toISOString(),
     end_at: new Date(span.end_ms).toISOString(),
     market_code,
-    p10_price_per_mwh: known(run?.p10_price[nth]),
-    p50_price_per_mwh: known(run?.p50_price[nth]),
-    p90_price_per_mwh: known(run?.p90_price[nth]),
-    actual_price_per_mwh: known(meanPrice(span, prices)),
-    negative_probability_pct: known(negative === null ? null : 100 * negative),
+    p10_price_per_mwh: significant(run?.p10_price[nth] ?? null),
+    p50_price_per_mwh: significant(run?.p50_price[nth] ?? null),
+    p90_price_per_mwh: significant(run?.p90_price[nth] ?? null),
+    actual_price_per_mwh: significant(meanPrice(span, prices)),
+    negative_probability_pct: significant(negative === null ? null : 100 * negative),
     run_at: run?.issued_at.toISOString() ?? null,
     model_version: run ? String(run.model_version) : null,
     method: run?.method ?? null,
@@ -91,15 +91,11 @@ async function marketSpans(db: Queries, { site_id, start_ms, end_ms }: PricesQue
 /** The last run before the gate closure of each delivery day that overlaps the span. */
 function runsInTime(db: Queries, market: AssignedMarket, span: PeriodSpan, now: Date) {
   const dates = deliveryDates(span, market.timezone)
-  return priceVintages(
-    db,
-    market.market_code,
-    dates.map((delivery_date) => {
-      const noon = Date.parse(`${delivery_date}T12:00:00Z`)
-      const gate_ms = gateClosureOf(noon, market)
-      return { delivery_date, before: new Date(Math.min(gate_ms, now.getTime())) }
-    }),
-  )
+  const asked = dates.map((delivery_date) => {
+    const gate_ms = gateClosureOn(delivery_date, market)
+    return { delivery_date, before: new Date(Math.min(gate_ms, now.getTime())) }
+  })
+  return priceVintages(db, market.market_code, asked)
 }
 
 function pointsOf(run: PriceVintage): PricePoint[] {
@@ -126,7 +122,8 @@ function withoutOverlap(points: readonly PricePoint[]): PricePoint[] {
 /** null unless the whole period has prices. */
 function meanPrice({ start_ms, end_ms }: PeriodSpan, prices: readonly PricePeriod[]) {
   let [sum, known_ms] = [0, 0]
-  for (let nth = firstAfter(prices, start_ms); nth < prices.length; nth += 1) {
+  const first = firstIndex(prices.length, (nth) => prices[nth]!.end_ms > start_ms)
+  for (let nth = first; nth < prices.length; nth += 1) {
     const price = prices[nth]!
     if (price.start_ms >= end_ms) break
     const within_ms = Math.min(end_ms, price.end_ms) - Math.max(start_ms, price.start_ms)
@@ -134,15 +131,4 @@ function meanPrice({ start_ms, end_ms }: PeriodSpan, prices: readonly PricePerio
     known_ms += within_ms
   }
   return known_ms < end_ms - start_ms ? null : sum / known_ms / 1_000_000
-}
-
-/** Index of the first price that ends after an instant. */
-function firstAfter(prices: readonly PricePeriod[], at_ms: number): number {
-  let [low, high] = [0, prices.length]
-  while (low < high) {
-    const middle = (low + high) >> 1
-    if (prices[middle]!.end_ms > at_ms) high = middle
-    else low = middle + 1
-  }
-  return low
 }

@@ -2,7 +2,6 @@
 import { minute_ms } from '@heliograph/domain/durations'
 import { rounded } from '@heliograph/domain/significant'
 import { type NewRun, type RunSeries, seriesNames } from './run-store.ts'
-import { meanOver } from './step-means.ts'
 
 /**
  * The new run of a day with its started steps, and totals, merged from the previous run of that
@@ -44,6 +43,15 @@ function onSteps(run: NewRun, other: NewRun): RunSeries {
     cloud_cover_pct: weather(run.cloud_cover_pct),
     is_night: means(run.is_night.map(Number)).map((share) => share === 1),
   }
+}
+
+/** Mean of steps [from, to), which may be fractions; values beyond the last step are 0. */
+export function meanOver(values: readonly number[], from: number, to: number): number {
+  let sum = 0
+  for (let nth = Math.floor(from); nth < to; nth += 1) {
+    sum += (values[nth] ?? 0) * (Math.min(to, nth + 1) - Math.max(from, nth))
+  }
+  return sum / (to - from)
 }
 
 interface Parts {

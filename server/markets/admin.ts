@@ -2,10 +2,10 @@
 
 import { readFile } from 'node:fs/promises'
 import { localDate } from '@heliograph/domain/local-day'
+import { isDate } from '@heliograph/domain/utc-day'
 import { type Admin, AdminError, checkChoice } from '../access/admin.ts'
 import type { Transaction } from '../storage/database.ts'
 import { changeRows, putRow } from '../storage/rows.ts'
-import { limitFault } from './auction-limits.ts'
 import {
   type Market,
   marketColumns,
@@ -13,7 +13,7 @@ import {
   type PricePeriod,
   readMarket,
 } from './price-store.ts'
-import { inCurrency, type Stored, storePrices } from './publications.ts'
+import { inCurrency, limitFault, type Stored, storePrices } from './publications.ts'
 import { type FollowedSource, followedSources } from './schemas.ts'
 import { type LineFault, type PriceRow, readPriceCsv } from './sources/csv.ts'
 
@@ -215,7 +215,5 @@ export async function setRate({ db }: Pick<Admin, 'db'>, rate: ExchangeRate): Pr
 }
 
 function checkDate(text: string): void {
-  const time_ms = /^\d{4}-\d\d-\d\d$/.test(text) ? Date.parse(text) : Number.NaN
-  if (!Number.isNaN(time_ms) && new Date(time_ms).toISOString().startsWith(text)) return
-  throw new AdminError('invalid', `'${text}' is not a date such as 2027-01-31`)
+  if (!isDate(text)) throw new AdminError('invalid', `'${text}' is not a date such as 2027-01-31`)
 }

@@ -1,11 +1,12 @@
 /** Stores published prices as revisions; replaced prices stay stored and are no longer current. */
 
+import { cached } from '@heliograph/domain/cached'
 import { utcDate } from '@heliograph/domain/utc-day'
 import type { Transaction } from '../storage/database.ts'
 import { isoTime } from '../storage/values.ts'
-import { decimalOf } from './micro.ts'
+import { decimalOf, priceOf } from './micro.ts'
 import type { PeriodSpan, PricePeriod } from './periods.ts'
-import { type PriceKind, readRate } from './price-store.ts'
+import { type Market, type PriceKind, readRate } from './price-store.ts'
 import { publishPrices } from './published.ts'
 import type { PriceSource } from './schemas.ts'
 
@@ -177,17 +178,30 @@ export async function inCurrency(
   { from, to }: { from: string; to: string },
 ): Promise<PricePeriod[] | null> {
   if (from === to) return [...periods]
-  const rates = new Map<string, number | null>()
+  const rateOn = cached((date: string) =>
+    readRate(tx, { currency: from, base: to, on: new Date(date) }),
+  )
   const converted: PricePeriod[] = []
   for (const period of periods) {
-    const date = utcDate(period.start_ms)
-    let rate = rates.get(date)
-    if (rate === undefined) {
-      rate = await readRate(tx, { currency: from, base: to, on: new Date(period.start_ms) })
-      rates.set(date, rate)
-    }
+    const rate = await rateOn(utcDate(period.start_ms))
     if (rate === null) return null
     converted.push({ ...period, price_micro: Math.round(period.price_micro * rate) || 0 })
   }
   return converted
+}
+
+type Limits = Pick<Market, 'currency' | 'price_min_per_mwh' | 'price_max_per_mwh'>
+
+/** Why a price is outside the limits of its auction; null when it is within. */
+export function limitFault(
+  price_micro: number,
+  { currency, price_min_per_mwh, price_max_per_mwh }: Limits,
+): string | null {
+  const price = priceOf(price_micro)
+  if (price_min_per_mwh !== null && price < price_min_per_mwh) {
+    return `${price} is below ${price_min_per_mwh} ${currency}, the lower price limit of the auction`
+  }
+  return price_max_per_mwh !== null && price > price_max_per_mwh
+    ? `${price} is above ${price_max_per_mwh} ${currency}, the upper price limit of the auction`
+    : null
 }

@@ -4,7 +4,7 @@
  * five years from now.
  */
 import { minute_ms } from '@heliograph/domain/durations'
-import { utcDate } from '@heliograph/domain/utc-day'
+import { isDate, utcDate } from '@heliograph/domain/utc-day'
 import { microOf } from '../micro.ts'
 import type { PricePeriod } from '../periods.ts'
 
@@ -101,12 +101,9 @@ const instant =
 
 function instantOf(text: string): number | null {
   const [, date] = instant.exec(text) ?? []
-  if (!date) return null
+  if (date === undefined || !isDate(date)) return null
   const time_ms = Date.parse(text)
-  // `Date.parse` accepts 30 February as a day of March.
-  const midnight = Date.parse(`${date}T00:00:00Z`)
-  if (Number.isNaN(time_ms) || Number.isNaN(midnight)) return null
-  return new Date(midnight).toISOString().startsWith(date) ? time_ms : null
+  return Number.isNaN(time_ms) ? null : time_ms
 }
 
 function overlapsOf(ascending: readonly PriceRow[]): LineFault[] {

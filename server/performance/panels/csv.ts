@@ -3,6 +3,7 @@
  * Modules.csv"), and its derivatives: with or without the two rows of units and variables below the
  * header, columns in any order. A row is a line, so that an invalid row affects no other row.
  */
+import { isDate } from '@heliograph/domain/utc-day'
 import { faultOf, type ListedModel, modelNumbers, type Technology } from './model.ts'
 import { nameKey } from './names.ts'
 
@@ -234,6 +235,5 @@ function dateIn(text: string): string | null {
   const [year, month, day] = iso ? iso.slice(1) : [american?.[3], american?.[1], american?.[2]]
   if (!year || !month || !day) return null
   const date = `${year}-${month.padStart(2, '0')}-${day.padStart(2, '0')}`
-  const instant = new Date(`${date}T00:00:00Z`)
-  return !Number.isNaN(instant.getTime()) && instant.toISOString().startsWith(date) ? date : null
+  return isDate(date) ? date : null
 }
