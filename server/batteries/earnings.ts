@@ -104,13 +104,12 @@ export interface UnitPrices {
 export async function readUnitPrices(
   db: Queries,
   unit: MarketedUnit,
-  { start_ms, end_ms }: Span,
+  span: Span,
 ): Promise<UnitPrices | null> {
-  const date = utcDate(start_ms)
+  const date = utcDate(span.start_ms)
   const market = (await marketsOfUnit(db, unit, [date])).get(date)
   if (!market) return null
   const wanted = { market_code: market.market_code, kind: 'day_ahead' } as const
-  const span = { from: new Date(start_ms), to: new Date(end_ms) }
   return { currency: market.currency, periods: await readPrices(db, wanted, span) }
 }
 

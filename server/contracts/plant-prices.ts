@@ -1,5 +1,5 @@
 /** Contract prices of plants per quarter hour, before and after energy-based fees. */
-import type { Market, PricePeriod, Span } from '../markets/price-store.ts'
+import type { Market, PricePeriod } from '../markets/price-store.ts'
 import type { Queries } from '../storage/database.ts'
 import type { MoneyReason } from './accounting.ts'
 import { contractPrice } from './contract-price.ts'
@@ -11,7 +11,7 @@ import type { Terms } from './terms.ts'
 
 interface PricesQuery extends TermsWindow {
   /** Reads prices to use where none is published yet, such as price forecasts. */
-  readEstimates?: (market: Market, span: Span) => Promise<PricePeriod[]>
+  readEstimates?: (market: Market) => Promise<PricePeriod[]>
 }
 
 /** Prices of a quarter hour under a contract, in micro of its currency per MWh. */
@@ -38,14 +38,13 @@ export interface SitePrices {
 
 export async function readPlantPrices(db: Queries, query: PricesQuery): Promise<SitePrices> {
   const { from_ms, to_ms, readEstimates } = query
-  const span = { from: new Date(from_ms), to: new Date(to_ms) }
   const { markets, termsByPlant, currency, rates } = await readTerms(db, query)
   const rateAt = rateAtOf(rates)
   const priced = new Map<string, PricedMarket>()
   for (const { market_code } of [...termsByPlant.values()].flat()) {
     if (priced.has(market_code)) continue
     const market = markets.get(market_code)!
-    const estimates = (await readEstimates?.(market, span)) ?? []
+    const estimates = (await readEstimates?.(market)) ?? []
     priced.set(market_code, {
       currency: market.currency,
       published: await readQuarterPrices(db, { market_code, kind: 'day_ahead' }, query),

@@ -15,10 +15,10 @@ export interface QuarterPrices {
 export async function readQuarterPrices(
   db: Queries,
   market: { market_code: string; kind: PriceKind },
-  window: { from_ms: number; to_ms: number },
+  { from_ms, to_ms }: { from_ms: number; to_ms: number },
 ): Promise<QuarterPrices> {
-  const span = { from: new Date(window.from_ms), to: new Date(window.to_ms) }
-  return quarterPrices(await readPrices(db, market, span), window)
+  const periods = await readPrices(db, market, { start_ms: from_ms, end_ms: to_ms })
+  return quarterPrices(periods, { from_ms, to_ms })
 }
 
 /** The price of a quarter hour; null without one. */

@@ -90,7 +90,11 @@ export async function readComparison(
   const exactRateAt = rateAtOf(await readRateSpans(db, pairs, { from_ms, to_ms }))
   const seriesOf = async (market: Market) => ({
     market,
-    periods: await readPrices(db, { market_code: market.market_code, kind: 'day_ahead' }, span),
+    periods: await readPrices(
+      db,
+      { ...market, kind: 'day_ahead' },
+      { start_ms: from_ms, end_ms: to_ms },
+    ),
   })
   return {
     base: await seriesOf(base),

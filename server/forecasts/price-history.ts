@@ -31,8 +31,7 @@ export async function readPriceForecasts(
 ): Promise<PriceForecastItem[]> {
   const items: PriceForecastItem[] = []
   for (const { market, ...span } of await marketSpans(db, query)) {
-    const days = { from: new Date(span.start_ms), to: new Date(span.end_ms) }
-    const prices = await readPrices(db, { ...market, kind: 'day_ahead' }, days)
+    const prices = await readPrices(db, { ...market, kind: 'day_ahead' }, span)
     const runs = await runsInTime(db, market, span, query.now)
     const unforecast = prices.map((price): PricePoint => ({ ...price, run: null, nth: 0 }))
     const within = withoutOverlap([...runs.flatMap(pointsOf), ...unforecast]).filter(

@@ -107,7 +107,7 @@ async function trainMarket({ db, clock, thread }: PriceNeeds, market: Market): P
   const today_ms = deliveryDay(localDate(began.getTime(), timezone), timezone).start_ms
   const past = { from_ms: today_ms - history_days_max * day_ms, to_ms: today_ms }
   const prices = await packInChunks(past, async ({ from_ms, to_ms }) => {
-    const span = { from: new Date(from_ms), to: new Date(to_ms) }
+    const span = { start_ms: from_ms, end_ms: to_ms }
     const periods = await readPrices(db, { market_code, kind: 'day_ahead' }, span)
     // A period across a chunk boundary belongs to the chunk that it starts in.
     return packPrices(periods.filter(({ start_ms }) => start_ms >= from_ms).map(inUnits))
@@ -161,9 +161,9 @@ export const runPriceForecasts = (needs: PriceNeeds): Promise<void> =>
     const model = await modelInUse(db, priceModels(market_code))
     if (!model) return
     const now = clock.now()
-    const from = new Date(now.getTime() - known_days * day_ms)
-    const to = new Date(now.getTime() + (days_ahead + 2) * day_ms)
-    const prices = await readPrices(db, { market_code, kind: 'day_ahead' }, { from, to })
+    const start_ms = now.getTime() - known_days * day_ms
+    const end_ms = now.getTime() + (days_ahead + 2) * day_ms
+    const prices = await readPrices(db, { market_code, kind: 'day_ahead' }, { start_ms, end_ms })
     const newest_ms = prices.at(-1)?.end_ms
     if (newest_ms === undefined) return
     const today = localDate(now.getTime(), timezone)
@@ -210,9 +210,8 @@ async function scoreMarket({ db, clock }: PriceNeeds, market: Market): Promise<v
   const runs = await priceVintages(db, market_code, asked)
   const first = runs[0]
   if (!first) return
-  const from = new Date(first.start_ms - day_ms)
-  const to = new Date(deliveryDay(today, timezone).start_ms)
-  const prices = await readPrices(db, { market_code, kind: 'day_ahead' }, { from, to })
+  const span = { start_ms: first.start_ms - day_ms, end_ms: deliveryDay(today, timezone).start_ms }
+  const prices = await readPrices(db, { market_code, kind: 'day_ahead' }, span)
   const score = priceScorer(prices.map(inUnits))
   await db.execute(
     `insert into price_scores (market_code, delivery_date, sums)

@@ -43,7 +43,7 @@ function file(...rows: string[]): string {
 }
 const import_ = (path: string, market_code: string, kind = 'day_ahead') =>
   importPrices(admin(), { file: path, market_code, kind })
-const all = { from: new Date('2025-01-01T00:00Z'), to: new Date('2027-01-01T00:00Z') }
+const all = { start_ms: Date.parse('2025-01-01T00:00Z'), end_ms: Date.parse('2027-01-01T00:00Z') }
 const pricesOf = (market_code: string, kind: PriceKind = 'day_ahead') =>
   readPrices(database.db, { market_code, kind }, all)
 

@@ -66,7 +66,7 @@ async function followed(t: TestContext) {
       readPrices(
         db,
         { market_code: 'BE', kind: 'day_ahead' },
-        { from: new Date('2026-06-20T22:00Z'), to: new Date('2026-06-22T22:00Z') },
+        { start_ms: Date.parse('2026-06-20T22:00Z'), end_ms: Date.parse('2026-06-22T22:00Z') },
       ),
     state: async () => (await db.query('select * from price_fetches'))[0]!,
   }

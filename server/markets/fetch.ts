@@ -122,8 +122,7 @@ async function noteDay(
   { market_code }: Market,
   { date, day, now }: { date: string; day: PeriodSpan; now: Date },
 ): Promise<void> {
-  const span = { from: new Date(day.start_ms), to: new Date(day.end_ms) }
-  const known = await readPrices(db, { market_code, kind: 'day_ahead' }, span)
+  const known = await readPrices(db, { market_code, kind: 'day_ahead' }, day)
   const fetched = { fetched_at: now, is_complete: holesIn(known, day).length === 0 }
   await putRow(db, 'price_days', { market_code, delivery_date: date }, fetched)
 }

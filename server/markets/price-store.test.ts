@@ -40,7 +40,7 @@ test('the prices of any time are those that share it, each once, exact and in or
     ],
   )
   const read = (kind: PriceKind, from_ms: number, to_ms: number) =>
-    readPrices(db, { market_code: 'FI', kind }, { from: new Date(from_ms), to: new Date(to_ms) })
+    readPrices(db, { market_code: 'FI', kind }, { start_ms: from_ms, end_ms: to_ms })
   const minute = fc.integer({ min: -2 * 1440, max: (days + 2) * 1440 })
   await fc.assert(
     fc.asyncProperty(minute, minute, async (one, other) => {

@@ -5,18 +5,12 @@
 
 import { utcDate } from '@heliograph/domain/utc-day'
 import type { Queries } from '../storage/database.ts'
-import type { PricePeriod, Resolution } from './periods.ts'
+import type { PeriodSpan, PricePeriod, Resolution } from './periods.ts'
 import type { FetchField, MarketRecord } from './schemas.ts'
 
 export type { PricePeriod }
 
 export type PriceKind = 'day_ahead' | 'imbalance'
-
-/** Half-open interval [from, to). */
-export interface Span {
-  from: Date
-  to: Date
-}
 
 export interface Market extends Omit<MarketRecord, FetchField | 'resolution_minutes'> {
   /** Usual length of a period; each price has its own. */
@@ -73,9 +67,9 @@ export const readMarket = (db: Queries, market_code: string) =>
 export async function readPrices(
   db: Queries,
   { market_code, kind }: { market_code: string; kind: PriceKind },
-  { from, to }: Span,
+  { start_ms, end_ms }: PeriodSpan,
 ): Promise<PricePeriod[]> {
-  const values = [market_code, kind, from, to]
+  const values = [market_code, kind, new Date(start_ms), new Date(end_ms)]
   const rows = await db.query<{ periods: Buffer }>(periodsIn, values)
   const periods: PricePeriod[] = []
   for (const { periods: packed } of rows) {

@@ -83,7 +83,7 @@ const store = (market_code: string, periods: PricePeriod[], fetched_at = '2026-0
       periods,
     }),
   )
-const all = { from: new Date(start_ms), to: new Date(start_ms + day_ms) }
+const all = { start_ms, end_ms: start_ms + day_ms }
 const pricesOf = (market_code: string, span = all) =>
   readPrices(database.db, { market_code, kind: 'day_ahead' }, span)
 
@@ -130,8 +130,8 @@ test('reads give whole periods that share time with the span, and no others', as
   await store('GR', hours)
   const read = (from_q: number, to_q: number) =>
     pricesOf('GR', {
-      from: new Date(start_ms + from_q * quarter_ms),
-      to: new Date(start_ms + to_q * quarter_ms),
+      start_ms: start_ms + from_q * quarter_ms,
+      end_ms: start_ms + to_q * quarter_ms,
     })
   assert.deepEqual(await read(4, 8), [hours[1]])
   assert.deepEqual(await read(3, 9), hours)

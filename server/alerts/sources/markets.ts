@@ -51,11 +51,11 @@ const readMarkets = ({ db, site, now }: SourceContext) =>
   )
 
 /** From yesterday, to find when a price became negative, to the end of tomorrow. */
-function watchedSpan({ timezone }: WatchedMarket, now: Date): { from: Date; to: Date } {
+function watchedSpan({ timezone }: WatchedMarket, now: Date): PeriodSpan {
   const today = localDate(now.getTime(), timezone)
   return {
-    from: new Date(deliveryDay(addDays(today, -1), timezone).start_ms),
-    to: new Date(deliveryDay(addDays(today, 1), timezone).end_ms),
+    start_ms: deliveryDay(addDays(today, -1), timezone).start_ms,
+    end_ms: deliveryDay(addDays(today, 1), timezone).end_ms,
   }
 }
 

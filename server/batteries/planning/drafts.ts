@@ -41,7 +41,10 @@ export interface Draft {
   prices: DayPrices
   unit: Unit
   usable_kwh: number
-  /** The final state of charge is neither requested nor approved: the plan chooses it. */
+  /**
+   * The final state of charge is neither requested nor approved: a plan for revenue replaces
+   * `unit.soc_end_pct` by the most profitable value.
+   */
   is_end_open: boolean
   /** Maximum full cycles per day; null without a bound. */
   cycles_per_day: number | null

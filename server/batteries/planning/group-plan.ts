@@ -13,13 +13,9 @@ import type { Highs } from 'highs'
 import type { ScheduleTotals, StoredHour } from '../schedule-plan.ts'
 import type { StoredProblem } from '../schedules.ts'
 import { totalsOf, withPowers } from './day-hours.ts'
+import type { Draft } from './drafts.ts'
 
-interface GroupUnit {
-  unit: Unit
-  usable_kwh: number
-  /** A plan for revenue replaces `unit.soc_end_pct` by the most profitable value. */
-  is_end_open: boolean
-  cycles_per_day: number | null
+interface GroupUnit extends Pick<Draft, 'unit' | 'usable_kwh' | 'is_end_open' | 'cycles_per_day'> {
   /** The 24 hours before planning. */
   blank: StoredHour[]
 }

@@ -41,11 +41,7 @@ export interface DayPrices {
 export async function readDayPrices(db: Queries, market: Market, day: PlanDay): Promise<DayPrices> {
   const end_ms = day.day_ms + day_ms
   const span = { start_ms: day.day_ms, end_ms: end_ms + day_ms }
-  const periods = await readPrices(
-    db,
-    { market_code: market.market_code, kind: 'day_ahead' },
-    { from: new Date(span.start_ms), to: new Date(span.end_ms) },
-  )
+  const periods = await readPrices(db, { ...market, kind: 'day_ahead' }, span)
   const published = periods.map(({ price_micro, ...period }) => ({
     ...period,
     price: price_micro / 1e6,
