@@ -4,7 +4,7 @@
  */
 import { quarter_ms } from '@heliograph/domain/durations'
 import { readPlantPrices } from '../contracts/plant-prices.ts'
-import { alerts_job, beginRound, shareRound } from '../jobs/site-rounds.ts'
+import { alerts_job, beginRoundOf, shareRound } from '../jobs/site-rounds.ts'
 import { tryLock } from '../storage/advisory-lock.ts'
 import type { Database, Log, Queries, Transaction } from '../storage/database.ts'
 import type { ListedSource } from './alert-sources.ts'
@@ -42,14 +42,14 @@ interface RoundTimes {
 /** One round for every site, with the help of other servers. */
 export async function evaluateAlerts(parts: RoundParts, times: RoundTimes): Promise<void> {
   const { db } = parts
-  const sites = await db.query<{ site_id: string }>(
+  await beginRoundOf(
+    db,
+    alerts_job,
     // An edge without an accepted inventory also reports conditions.
     `select site_id from sites s
      where inventory is not null or exists (select from edges e where e.site_id = s.site_id)
      order by site_id`,
   )
-  const site_ids = sites.map(({ site_id }) => site_id)
-  await beginRound(db, alerts_job, site_ids)
   await shareAlerts(parts, times)
 }
 

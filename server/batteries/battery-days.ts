@@ -2,7 +2,7 @@
 
 import { day_ms, hour_ms } from '@heliograph/domain/durations'
 import { utcDate, utcDayStart } from '@heliograph/domain/utc-day'
-import { beginRound, shareRound } from '../jobs/site-rounds.ts'
+import { beginRoundOf, shareRound } from '../jobs/site-rounds.ts'
 import type { Database, Queries, Transaction } from '../storage/database.ts'
 import { putRow } from '../storage/rows.ts'
 import { holdBatteryMarks, marked_day } from '../telemetry/battery-day-marks.ts'
@@ -112,11 +112,7 @@ interface Run {
  * stored, so that changes of prices and contracts need no new sums.
  */
 export async function sumBatteryDays(db: Database, run: Run): Promise<void> {
-  const sites = await db.query<{ site_id: string }>(
-    'select distinct site_id from batteries order by site_id',
-  )
-  const site_ids = sites.map(({ site_id }) => site_id)
-  await beginRound(db, run.job, site_ids)
+  await beginRoundOf(db, run.job, 'select distinct site_id from batteries order by site_id')
   await shareBatteryDays(db, run)
 }
 

@@ -6,7 +6,7 @@
  */
 import { hour_ms } from '@heliograph/domain/durations'
 import { defaultPollIntervals } from '@heliograph/domain/site'
-import { beginRound, shareRound } from '../jobs/site-rounds.ts'
+import { beginRoundOf, shareRound } from '../jobs/site-rounds.ts'
 import { heldUntil } from '../storage/curtailment.ts'
 import type { Database, Queries } from '../storage/database.ts'
 import { rowsJson } from '../storage/values.ts'
@@ -61,12 +61,8 @@ const claim_s = 600
 
 /** Recomputes the hours of a run from the present readings, with the help of other servers. */
 export async function sumCurtailedEnergy(db: Database, run: Run): Promise<void> {
-  const sites = await db.query<{ site_id: string }>(
-    `select distinct site_id from ${held} where ${isHeld} order by site_id`,
-    [firstHour(run), run.now],
-  )
-  const site_ids = sites.map(({ site_id }) => site_id)
-  await beginRound(db, run.job, site_ids)
+  const limited = `select distinct site_id from ${held} where ${isHeld} order by site_id`
+  await beginRoundOf(db, run.job, limited, [firstHour(run), run.now])
   await shareCurtailedEnergy(db, run)
 }
 

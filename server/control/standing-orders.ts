@@ -13,7 +13,7 @@ import type { Role } from '../http/endpoint.ts'
 import { ApiError } from '../http/errors.ts'
 import { scopesOf } from '../http/roles.ts'
 import { auditWrite } from '../http/write-audit.ts'
-import { beginRound, shareRound } from '../jobs/site-rounds.ts'
+import { beginRoundOf, shareRound } from '../jobs/site-rounds.ts'
 import { solarWeight } from '../markets/day.ts'
 import { priceOf } from '../markets/micro.ts'
 import { deliveryDay, type PeriodSpan } from '../markets/periods.ts'
@@ -48,13 +48,13 @@ const job = 'plan_standing_orders'
 
 export async function planStandingOrders(db: Database, run: Run): Promise<void> {
   // A day of the market ends up to half a day after that of UTC.
-  const sites = await db.query<{ site_id: string }>(
+  await beginRoundOf(
+    db,
+    job,
     `select distinct site_id from standing_orders
      where state = 'active' and end_date >= $1::date - 1 order by site_id`,
     [run.now],
   )
-  const site_ids = sites.map(({ site_id }) => site_id)
-  await beginRound(db, job, site_ids)
   await shareStandingOrders(db, run)
 }
 

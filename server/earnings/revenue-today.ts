@@ -1,6 +1,6 @@
 /** The revenue of the present market day of each site, for the list of sites. */
 import { localDate } from '@heliograph/domain/local-day'
-import { beginRound, shareRound } from '../jobs/site-rounds.ts'
+import { beginRoundOf, shareRound } from '../jobs/site-rounds.ts'
 import { awakeTime } from '../plant/daylight.ts'
 import { siteFacts } from '../plant/site-facts.ts'
 import type { Database, Queries } from '../storage/database.ts'
@@ -16,7 +16,9 @@ const unchanged_max = '1 hour'
 
 /** Updates the sites with contracts whose energy has changed, with the help of other servers. */
 export async function updateRevenue(db: Database, now: Date, signal?: AbortSignal): Promise<void> {
-  const sites = await db.query<{ site_id: string }>(
+  await beginRoundOf(
+    db,
+    job,
     `select c.site_id from (select distinct site_id from market_assignments) as c
      left join site_status s on s.site_id = c.site_id
      where s.revenue_at is null or s.revenue_at < s.energy_at
@@ -24,8 +26,6 @@ export async function updateRevenue(db: Database, now: Date, signal?: AbortSigna
      order by c.site_id`,
     [now],
   )
-  const site_ids = sites.map(({ site_id }) => site_id)
-  await beginRound(db, job, site_ids)
   await shareRevenue(db, now, signal)
 }
 

@@ -30,6 +30,20 @@ export async function beginRound(
   )
 }
 
+/** Begins a round of the sites that a statement selects. */
+export async function beginRoundOf(
+  db: Queries,
+  job: string,
+  ...query: Parameters<Queries['query']>
+): Promise<void> {
+  const sites = (await db.query(...query)) as { site_id: string }[]
+  await beginRound(
+    db,
+    job,
+    sites.map(({ site_id }) => site_id),
+  )
+}
+
 /**
  * Works on due sites until none is left to claim. When a site fails, the others are still visited;
  * then the first error is thrown.

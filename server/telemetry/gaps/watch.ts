@@ -1,7 +1,7 @@
 /** Opens gaps of sources without fresh readings, and settles ended gaps by events. */
 import { cached } from '@heliograph/domain/cached'
 import { day_ms, hour_ms } from '@heliograph/domain/durations'
-import { beginRound, shareRound } from '../../jobs/site-rounds.ts'
+import { beginRoundOf, shareRound } from '../../jobs/site-rounds.ts'
 import { tryLock } from '../../storage/advisory-lock.ts'
 import type { Database, Queries, Transaction } from '../../storage/database.ts'
 import { firstOf } from '../stored-readings.ts'
@@ -28,11 +28,8 @@ const job = 'watch_gaps'
 
 /** Watches every site, with the help of other servers. */
 export async function watchGaps(db: Database, now: Date, signal?: AbortSignal): Promise<void> {
-  const sites = await db.query<{ site_id: string }>(
-    'select site_id from sites where inventory is not null order by site_id',
-  )
-  const site_ids = sites.map(({ site_id }) => site_id)
-  await beginRound(db, job, site_ids)
+  const announced = 'select site_id from sites where inventory is not null order by site_id'
+  await beginRoundOf(db, job, announced)
   await shareGaps(db, now, signal)
 }
 
