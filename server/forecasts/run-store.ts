@@ -156,8 +156,8 @@ interface VintageQuery {
 /** The last run before an instant, possibly a hindcast; `nth` is the number of the query. */
 export type Vintage = Pick<
   ForecastRun,
-  'run_id' | 'issued_at' | 'is_hindcast' | 'resolution_minutes' | 'p10_kw' | 'p50_kw' | 'p90_kw'
-> & { nth: number; model_version: number | null }
+  'issued_at' | 'is_hindcast' | 'resolution_minutes' | 'p10_kw' | 'p50_kw' | 'p90_kw'
+> & { nth: number }
 
 /** By index, the last run issued at `before` or earlier; issued runs come before hindcasts. */
 export async function vintages(
@@ -170,9 +170,7 @@ export async function vintages(
     `select a.nth::int as nth, r.*
      from unnest($3::date[], $4::timestamptz[]) with ordinality as a (target_date, before_at, nth)
      cross join lateral (
-       select run_id, issued_at, is_hindcast, resolution_minutes, p10_kw, p50_kw, p90_kw,
-              model_version
-       from forecast_runs
+       select issued_at, is_hindcast, resolution_minutes, p10_kw, p50_kw, p90_kw from forecast_runs
        where site_id = $1 and target = $2 and target_date = a.target_date
          and issued_at <= a.before_at and ($5 or not is_hindcast)
        order by is_hindcast, issued_at desc, run_id desc limit 1

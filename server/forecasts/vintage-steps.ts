@@ -15,7 +15,6 @@ export interface VintageStep {
   known_ms: number
   issued_ms: number | null
   is_hindcast: boolean
-  model_version: number | null
   p10_kw: number | null
   p50_kw: number | null
   p90_kw: number | null
@@ -71,7 +70,6 @@ function stepsOf(span: GateSpan, run: Vintage | null, usual_ms: number): Vintage
       known_ms: span.gate_ms,
       issued_ms: run?.issued_at.getTime() ?? null,
       is_hindcast: run?.is_hindcast ?? false,
-      model_version: run?.model_version ?? null,
       p10_kw: run?.p10_kw[at] ?? null,
       p50_kw: run?.p50_kw[at] ?? null,
       p90_kw: run?.p90_kw[at] ?? null,
