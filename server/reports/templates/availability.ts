@@ -51,7 +51,7 @@ export const availability = template({
           (a.downtime.time_pct ?? 101) - (b.downtime.time_pct ?? 101) ||
           b.inverter.downtime_loss_kwh - a.inverter.downtime_loss_kwh,
       )
-    const count = countOf(order, 'worst_count', 20)
+    const count = countOf(order, 'worst_count')
     return {
       ...facts,
       title: 'Availability',

@@ -58,9 +58,7 @@ export const battery = template({
       sections: [
         summaryTable(units, has_money),
         ...units.flatMap((unit) => unitSections(unit, has_money, frame)),
-        ...(units.length > 0
-          ? [deviationTable(units, countOf(order, 'worst_count', 20)), method]
-          : []),
+        ...(units.length > 0 ? [deviationTable(units, countOf(order, 'worst_count')), method] : []),
       ],
     }
   },

@@ -72,11 +72,7 @@ export const curtailment = template({
         ...dayChart(days, frame),
         plantTable(rows, { days, money }, frame),
         outcomeTable(rows, money),
-        rowTable(
-          rows,
-          { count: countOf(order, 'row_count', 100), has_money: money.length > 0 },
-          frame,
-        ),
+        rowTable(rows, { count: countOf(order, 'row_count'), has_money: money.length > 0 }, frame),
         method,
       ],
     }

@@ -42,7 +42,7 @@ export const losses = template({
       sections: [
         ...waterfall(items.filter(({ is_covered }) => is_covered)),
         plantTable(items, totalsName(frame)),
-        inverterTable(items, countOf(order, 'worst_count', 20)),
+        inverterTable(items, countOf(order, 'worst_count')),
         method,
       ],
     }

@@ -34,7 +34,7 @@ export const operations = template({
   ],
   required_module: 'om',
   async contents(db, frame, order) {
-    const count = countOf(order, 'row_count', 50)
+    const count = countOf(order, 'row_count')
     const has_alerts = order.may_read.has('alerts:read')
     const has_work = order.may_read.has('om:read')
     const alerts = has_alerts ? await readAlerts(db, frame) : []

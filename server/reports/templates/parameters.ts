@@ -16,9 +16,5 @@ export const worstCount = (items: string, standard = 20) =>
 export const rowCount = (items: string, standard = 100) =>
   counts('row_count', `How many ${items} are listed, the newest first.`, standard)
 
-/** The count that the order gives, else the default. */
-export const countOf = (
-  { parameters }: ReportOrder,
-  name: 'worst_count' | 'row_count',
-  standard: number,
-): number => Number(parameters[name] ?? standard)
+export const countOf = ({ parameters }: ReportOrder, name: 'worst_count' | 'row_count'): number =>
+  Number(parameters[name])

@@ -45,7 +45,7 @@ export const performanceMonthly = template({
     // Inverters with an unknown yield come last.
     const yieldOf = ({ yields }: (typeof items)[number]) => yields.specific_yield_kwh_kwp ?? 1e9
     const worst = items.toSorted((a, b) => yieldOf(a) - yieldOf(b))
-    const count = countOf(order, 'worst_count', 20)
+    const count = countOf(order, 'worst_count')
     const ofYields = <Of>(list: readonly Field<Of>[]) =>
       fieldsOf(list, (item: { yields: Of }) => item.yields)
     return {

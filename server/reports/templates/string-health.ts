@@ -46,7 +46,7 @@ export const stringHealth = template({
           ),
         ]),
         ...map(items),
-        worstTable(known, connected.length, countOf(order, 'worst_count', 30)),
+        worstTable(known, connected.length, countOf(order, 'worst_count')),
         method,
       ],
     }
