@@ -86,8 +86,6 @@ export const HealthBadge = ({ status }: { status: keyof typeof tones }) => (
   <Badge color={tones[status]}>{inWords(status)}</Badge>
 )
 
-const unshrinking = { flexShrink: 0, minWidth: 'max-content' }
-
 const severities: Record<string, string> = {
   critical: 'red',
   major: 'orange',
@@ -101,11 +99,8 @@ const severities: Record<string, string> = {
 }
 
 /** Severity of an alert or a defect, or priority of a work order. */
-export const SeverityBadge = ({ severity }: { severity: string }) => (
-  <Badge color={severities[severity] ?? 'gray'} style={unshrinking}>
-    {inWords(severity)}
-  </Badge>
-)
+export const SeverityBadge = ({ severity }: { severity: string }) =>
+  whole(inWords(severity), severities[severity] ?? 'gray')
 
 const states: Record<string, string> = {
   active: 'red',
@@ -126,11 +121,8 @@ const states: Record<string, string> = {
   passed: 'teal',
 }
 
-export const StateBadge = ({ state }: { state: string }) => (
-  <Badge color={states[state] ?? 'gray'} style={unshrinking}>
-    {inWords(state)}
-  </Badge>
-)
+export const StateBadge = ({ state }: { state: string }) =>
+  whole(inWords(state), states[state] ?? 'gray')
 
 const limits: Record<string, string> = {
   none: 'None',

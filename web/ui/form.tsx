@@ -16,11 +16,10 @@ import {
 } from '@mantine/core'
 import type { UseFormReturnType } from '@mantine/form'
 import { type FormEvent, type ReactNode, useState } from 'react'
-import { Link } from 'wouter'
 import { useMay, useSite } from '../queries.ts'
 import type { Draft } from './draft.ts'
 import { formatNumber, formatTime, inWords } from './format.ts'
-import { Time } from './page.tsx'
+import { SiteButton, Time } from './page.tsx'
 import { plainly } from './states.tsx'
 import type { Difference } from './use-write.ts'
 
@@ -62,16 +61,12 @@ const why_not = 'Commissioning safe mode: changes are disabled until commissioni
 /** A button for a change at the site, disabled in commissioning safe mode. */
 export function WriteButton({ scope, to, disabled, ...rest }: WriteButtonProps) {
   const may = useMay()
-  const { site_id, commissioning_safe_mode: is_stopped } = useSite()
+  const { commissioning_safe_mode: is_stopped } = useSite()
   if (!may(scope)) return null
   if (is_stopped) return <Button {...rest} disabled title={why_not} />
   if (to === undefined) return <Button {...rest} disabled={disabled ?? false} />
   const { children, variant, size } = rest
-  return (
-    <Button component={Link} href={`/sites/${site_id}${to}`} variant={variant} size={size}>
-      {children}
-    </Button>
-  )
+  return <SiteButton {...{ to, variant, size, children }} />
 }
 
 interface DialogProps extends Omit<ModalProps, 'opened' | 'onSubmit'> {

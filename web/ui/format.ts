@@ -115,6 +115,10 @@ export const inSiteTime = (text: string, timezone: string): string =>
     formatTime(`${date}T${clock}:00Z`, timezone, 'full'),
   )
 
+/** Sum; null when a part is unknown. */
+export const sumAll = (values: readonly (number | null)[]): number | null =>
+  values.includes(null) ? null : values.reduce<number>((sum, value) => sum + (value ?? 0), 0)
+
 /** Sum of the known values; null without any. */
 export function sumKnown<Row>(rows: readonly Row[], of: (row: Row) => number | null) {
   const known = rows.map(of).filter((value) => value !== null)

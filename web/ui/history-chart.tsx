@@ -2,7 +2,7 @@
 import { MultiSelect, Stack } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { useMemo } from 'react'
-import { aligned, type History, type loggerHistory, type Shown } from './history.ts'
+import { aligned, type History, type HistoryQuery, type Shown } from './history.ts'
 import { type Line, LineChart, type LineColor } from './line-chart.tsx'
 import type { Quantity } from './quantities.ts'
 import type { Span } from './site-clock.ts'
@@ -26,7 +26,7 @@ export default function HistoryChart({
   timezone,
 }: {
   name: string
-  historyOf: (shown: Shown) => ReturnType<typeof loggerHistory>
+  historyOf: (shown: Shown) => HistoryQuery
   span: Span
   quantities: readonly Quantity[]
   first: readonly string[]

@@ -4,7 +4,7 @@ import { QueryClient } from '@tanstack/react-query'
 
 // The pages are asked for from where they came.
 globalThis.location = { origin: 'http://plant.example' } as Location
-const { aligned, everyOf, inverterHistory } = await import('./history.ts')
+const { aligned, everyOf, historyOf } = await import('./history.ts')
 // Other test files of the process have no page.
 Reflect.deleteProperty(globalThis, 'location')
 
@@ -84,7 +84,8 @@ test('a window is read once in steps, and then only its last step and new ones',
   const asked = answering(t, rows)
   const client = new QueryClient()
   const names = ['mppt_power_kw:1', 'ac_power_kw', 'mppt_power_kw:0']
-  const options = { ...inverterHistory('north', 1, { span, names }), staleTime: 0 }
+  const device = { site_id: 'north', inverter_id: 1 }
+  const options = { ...historyOf('invertersHistoryList', device, { span, names }), staleTime: 0 }
   const first = await client.fetchQuery(options)
   assert.deepEqual(
     ['every', 'fields', 'limit'].map((name) => asked[0]!.get(name)),

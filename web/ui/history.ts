@@ -46,7 +46,8 @@ export function everyOf({ start_ms, end_ms }: Span): Step {
   return `${step_s ?? 86_400}s`
 }
 
-function historyOf(operation: Operation, device: Device, { span, names, every }: Shown) {
+/** `device` has the parameters of the operation that name it. */
+export function historyOf(operation: Operation, device: Device, { span, names, every }: Shown) {
   const fields = [...new Set(names.map((name) => name.split(':')[0]!))].sort().join()
   const step = every ?? everyOf(span)
   const queryKey = ['history', operation, device, span.start_ms, span.end_ms, step, fields]
@@ -101,23 +102,7 @@ export interface Shown {
   every?: Step
 }
 
-export const loggerHistory = (site_id: string, logger_id: number, shown: Shown) =>
-  historyOf('loggersHistoryList', { site_id, logger_id }, shown)
-
-export const inverterHistory = (site_id: string, inverter_id: number, shown: Shown) =>
-  historyOf('invertersHistoryList', { site_id, inverter_id }, shown)
-
-export const bessHistory = (site_id: string, bess_id: number, shown: Shown) =>
-  historyOf('bessHistoryList', { site_id, bess_id }, shown)
-
-export const sensorHistory = (site_id: string, node_id: string, shown: Shown) =>
-  historyOf('sensorsHistoryList', { site_id, node_id }, shown)
-
-export const stringHistory = (
-  site_id: string,
-  string: { inverter_id: number; string_index: number },
-  shown: Shown,
-) => historyOf('stringsHistoryList', { site_id, ...string }, shown)
+export type HistoryQuery = ReturnType<typeof historyOf>
 
 /** Puts several series on common instants; gaps in the measurements become null. */
 export function aligned(

@@ -46,15 +46,27 @@ export function PageBoundary({ children }: { children: ReactNode }) {
   return <Boundary path={path}>{children}</Boundary>
 }
 
-const Failed = () => (
-  <Alert color="red" title="This page cannot be shown" role="alert" variant="outline" m="md">
+interface BrokenProps {
+  title: string
+  action: string
+  children: string
+}
+
+const Broken = ({ title, action, children }: BrokenProps) => (
+  <Alert color="red" title={title} role="alert" variant="outline" m="md">
     <Stack gap="xs" align="flex-start">
-      <Text size="sm">An error occurred on this page. Other pages still work.</Text>
+      <Text size="sm">{children}</Text>
       <Button size="xs" variant="default" onClick={() => location.reload()}>
-        Reload
+        {action}
       </Button>
     </Stack>
   </Alert>
+)
+
+const Failed = () => (
+  <Broken title="This page cannot be shown" action="Reload">
+    An error occurred on this page. Other pages still work.
+  </Broken>
 )
 
 const retry_ms = 2000
@@ -70,17 +82,10 @@ function NotFetched() {
     return () => clearInterval(timer)
   }, [])
   return (
-    <Alert color="red" title="This page could not be loaded" role="alert" variant="outline" m="md">
-      <Stack gap="xs" align="flex-start">
-        <Text size="sm">
-          The server cannot be reached, or has been upgraded. The page reloads as soon as the server
-          answers.
-        </Text>
-        <Button size="xs" variant="default" onClick={() => location.reload()}>
-          Reload now
-        </Button>
-      </Stack>
-    </Alert>
+    <Broken title="This page could not be loaded" action="Reload now">
+      The server cannot be reached, or has been upgraded. The page reloads as soon as the server
+      answers.
+    </Broken>
   )
 }
 

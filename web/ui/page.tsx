@@ -2,6 +2,8 @@ import {
   Alert,
   Anchor,
   type AnchorProps,
+  Button,
+  type ButtonProps,
   Card,
   Center,
   type ElementProps,
@@ -125,6 +127,12 @@ type SiteLinkProps = AnchorProps & ElementProps<'a', keyof AnchorProps> & { to: 
 export function SiteLink({ to, ...rest }: SiteLinkProps) {
   const { site_id } = useSite()
   return <Anchor {...rest} component={Link} href={`/sites/${site_id}${to}`} />
+}
+
+/** A link to a page of the site that looks like a button. */
+export function SiteButton({ to, ...rest }: ButtonProps & { to: string; children: ReactNode }) {
+  const { site_id } = useSite()
+  return <Button {...rest} component={Link} href={`/sites/${site_id}${to}`} />
 }
 
 export const Muted = (props: TextProps & { children: ReactNode }) => (

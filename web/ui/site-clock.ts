@@ -87,6 +87,17 @@ export function utcDays({ start_ms, end_ms }: Span): string[] {
   )
 }
 
+interface Lasting {
+  start_at: string
+  end_at: string
+}
+
+/** Tells whether an hour, a price period or another part of an answer contains an instant. */
+export const lastsAt =
+  (at_ms: number) =>
+  ({ start_at, end_at }: Lasting): boolean =>
+    Date.parse(start_at) <= at_ms && at_ms < Date.parse(end_at)
+
 export const isWithin = ({ start_ms, end_ms }: Span, at: string): boolean =>
   Date.parse(at) >= start_ms && Date.parse(at) < end_ms
 

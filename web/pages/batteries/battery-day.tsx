@@ -11,13 +11,12 @@ import {
   VisuallyHidden,
 } from '@mantine/core'
 import { useState } from 'react'
-import { Link } from 'wouter'
-import { useRead, useSite } from '../../queries.ts'
+import { useRead } from '../../queries.ts'
 import { column, DataTable, numeric, tableOf } from '../../ui/data-table.tsx'
 import { Stepper } from '../../ui/days.tsx'
 import { WriteButton } from '../../ui/form.tsx'
 import { formatMoney, formatPower, inUnit } from '../../ui/format.ts'
-import { Muted, Page, Part, Time, useNow } from '../../ui/page.tsx'
+import { Muted, Page, Part, SiteButton, Time, useNow } from '../../ui/page.tsx'
 import { addDays, dayAt, isDate } from '../../ui/site-clock.ts'
 import { Answered, Empty } from '../../ui/states.tsx'
 import { useFilters } from '../../ui/use-filters.ts'
@@ -25,7 +24,7 @@ import NotFound from '../not-found.tsx'
 import type { SitePageProps } from '../pages.ts'
 import { ScheduleBadge, slow_ms, useSchedules, useUnit } from './battery/shared.tsx'
 import { deviationReason } from './battery/words.ts'
-import { isPlanned, summaryOf } from './battery-day/deviation-words.ts'
+import { deviationsOf, summaryOf } from './battery-day/deviation-words.ts'
 import { PlanModal } from './battery-day/dialogs.tsx'
 import { isInForce } from './battery-day/handover.ts'
 import { Hours, ScheduleView } from './battery-day/schedule-view.tsx'
@@ -33,7 +32,6 @@ import { Hours, ScheduleView } from './battery-day/schedule-view.tsx'
 const days_ahead = 2
 
 export default function BatteryDay({ bess_id: text }: SitePageProps) {
-  const { site_id } = useSite()
   const bess_id = Number(text)
   const { get, set } = useFilters()
   const today = dayAt(useNow(60_000), 'UTC')
@@ -48,13 +46,9 @@ export default function BatteryDay({ bess_id: text }: SitePageProps) {
       title={`Plan of ${name}`}
       actions={
         <>
-          <Button
-            component={Link}
-            href={`/sites/${site_id}/batteries/${bess_id}`}
-            variant="default"
-          >
+          <SiteButton to={`/batteries/${bess_id}`} variant="default">
             Battery
-          </Button>
+          </SiteButton>
           {may_plan && (
             <WriteButton scope="bess:write" variant="default" onClick={() => setPlanning(true)}>
               Create plan
@@ -190,7 +184,7 @@ function Deviations({ bess_id, day }: { bess_id: number; day: string }) {
     <Part title="Plan vs actual">
       <Answered query={deviations}>
         {({ data }) => {
-          const strayed = data.filter((hour) => isPlanned(hour) && !hour.within_tolerance)
+          const { strayed } = deviationsOf(data)
           const rows = is_whole ? data : strayed
           return (
             <Card withBorder padding="sm">

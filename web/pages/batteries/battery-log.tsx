@@ -7,9 +7,8 @@ import type {
   BatterySetupRegister,
   SeriesMeta,
 } from '@heliograph/sdk'
-import { Button, Stack, Tabs } from '@mantine/core'
+import { Stack, Tabs } from '@mantine/core'
 import type { UseQueryResult } from '@tanstack/react-query'
-import { Link } from 'wouter'
 import { useRead, useSite } from '../../queries.ts'
 import { SeverityBadge } from '../../ui/badges.tsx'
 import {
@@ -28,7 +27,7 @@ import {
   formatQuantity,
   inWords,
 } from '../../ui/format.ts'
-import { type Fact, Facts, Heading, Muted, noted, Page, Time } from '../../ui/page.tsx'
+import { type Fact, Facts, Heading, Muted, noted, Page, SiteButton, Time } from '../../ui/page.tsx'
 import { Answered, Empty } from '../../ui/states.tsx'
 import { useFilters } from '../../ui/use-filters.ts'
 import NotFound from '../not-found.tsx'
@@ -41,7 +40,6 @@ interface OfUnit {
 }
 
 export default function BatteryLog({ bess_id: text }: SitePageProps) {
-  const { site_id } = useSite()
   const bess_id = Number(text)
   const { get, set } = useFilters()
   const { name, is_missing } = useUnit(bess_id)
@@ -51,9 +49,9 @@ export default function BatteryLog({ bess_id: text }: SitePageProps) {
     <Page
       title={`Log and settings of ${name}`}
       actions={
-        <Button component={Link} href={`/sites/${site_id}/batteries/${bess_id}`} variant="default">
+        <SiteButton to={`/batteries/${bess_id}`} variant="default">
           Battery
-        </Button>
+        </SiteButton>
       }
     >
       <Tabs

@@ -20,7 +20,6 @@ import {
   Title,
 } from '@mantine/core'
 import { useState } from 'react'
-import { Link } from 'wouter'
 import { useMay, useRead, useSite } from '../../queries.ts'
 import { SeverityBadge, whole } from '../../ui/badges.tsx'
 import { type Column, column, DataTable, numeric, tableOf } from '../../ui/data-table.tsx'
@@ -37,10 +36,10 @@ import {
   inWords,
   none,
 } from '../../ui/format.ts'
-import { bessHistory } from '../../ui/history.ts'
+import { historyOf } from '../../ui/history.ts'
 import { loaded } from '../../ui/lazy-chart.tsx'
 import { OverTime } from '../../ui/over-time.tsx'
-import { Facts, figures, Muted, Page, Part, SiteLink, Time } from '../../ui/page.tsx'
+import { Facts, figures, Muted, Page, Part, SiteButton, SiteLink, Time } from '../../ui/page.tsx'
 import { batteryQuantities } from '../../ui/quantities.ts'
 import { bySeverity } from '../../ui/severities.ts'
 import { Answered } from '../../ui/states.tsx'
@@ -55,7 +54,6 @@ const CellMap = loaded(() => import('./battery/cell-map.tsx'))
 export default function Battery({ bess_id: text }: SitePageProps) {
   const { site_id } = useSite()
   const bess_id = Number(text)
-  const at = `/sites/${site_id}/batteries/${bess_id}`
   const dashboard = useRead('bess', 'bessDashboardGet', { bess_id }, live_ms)
   if (!/^\d+$/.test(text ?? '')) return <NotFound />
   if (isCode(dashboard.error, 'not_found')) return <NotFound />
@@ -64,12 +62,10 @@ export default function Battery({ bess_id: text }: SitePageProps) {
       title={dashboard.data?.unit.name ?? 'Battery'}
       actions={
         <>
-          <Button component={Link} href={`${at}/log`} variant="default">
+          <SiteButton to={`/batteries/${bess_id}/log`} variant="default">
             Log and settings
-          </Button>
-          <Button component={Link} href={`${at}/day`}>
-            Plan
-          </Button>
+          </SiteButton>
+          <SiteButton to={`/batteries/${bess_id}/day`}>Plan</SiteButton>
         </>
       }
     >
@@ -84,7 +80,7 @@ export default function Battery({ bess_id: text }: SitePageProps) {
             <DayCourse dashboard={data} />
             <OverTime
               name={data.unit.name}
-              historyOf={(shown) => bessHistory(site_id, bess_id, shown)}
+              historyOf={(shown) => historyOf('bessHistoryList', { site_id, bess_id }, shown)}
               quantities={batteryQuantities}
               first={['power_kw', 'setpoint_kw', 'cell_temperature_max_c']}
               choices={[1, 2, 3]}

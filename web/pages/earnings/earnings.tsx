@@ -137,12 +137,9 @@ function Unknown({ summary }: WithSummary) {
 }
 
 const batteryWords = {
+  ...unknownWords,
   no_battery: 'no battery was in service',
   no_market: 'no market is assigned',
-  no_price: 'a market price is missing',
-  no_exchange_rate: 'an exchange rate is missing',
-  no_energy: 'energy incomplete',
-  not_yet: 'not available yet',
 } as const
 
 function EarningsFigures({ summary }: WithSummary) {

@@ -9,7 +9,15 @@ import { column, DataTable, numeric, tableOf, wrapped } from '../../ui/data-tabl
 import { formatDate, formatNumber, formatQuantity, formatTime, none } from '../../ui/format.ts'
 import { LazyLines } from '../../ui/lazy-chart.tsx'
 import { Figure, FigureGrid, Muted, noted, Page, Section, Time, useNow } from '../../ui/page.tsx'
-import { addDays, dayAt, dayStart, daysFrom, isWithin, utcDays } from '../../ui/site-clock.ts'
+import {
+  addDays,
+  dayAt,
+  dayStart,
+  daysFrom,
+  isWithin,
+  lastsAt,
+  utcDays,
+} from '../../ui/site-clock.ts'
 import { Answered, Empty } from '../../ui/states.tsx'
 import { useFilters } from '../../ui/use-filters.ts'
 
@@ -125,9 +133,7 @@ interface PriceFiguresProps {
 function PriceFigures({ today, tomorrow, market, timezone }: PriceFiguresProps) {
   const now_ms = useNow(30_000)
   const unit = `${market.currency}/MWh`
-  const now = today.find(
-    ({ start_at, end_at }) => Date.parse(start_at) <= now_ms && now_ms < Date.parse(end_at),
-  )
+  const now = today.find(lastsAt(now_ms))
   const price = now?.price_per_mwh ?? null
   const both = [...today, ...tomorrow]
   const below = both.filter(({ is_negative }) => is_negative)

@@ -7,19 +7,14 @@ import { useMayRead } from '../../queries.ts'
 import { formatEnergy, formatMoney, formatNumber, formatTime, none } from '../../ui/format.ts'
 import { type Line, LineChart } from '../../ui/line-chart.tsx'
 import { Muted, NamedFigure, SiteLink } from '../../ui/page.tsx'
-import { daysFrom, isWithin, type Span } from '../../ui/site-clock.ts'
+import { daysFrom, isWithin, lastsAt, type Span } from '../../ui/site-clock.ts'
 import { Empty } from '../../ui/states.tsx'
 import { ScheduleBadge, schedulesOf } from '../batteries/battery/shared.tsx'
 import { isInForce } from '../batteries/battery-day/handover.ts'
-import { bandOf, sumOf } from '../forecasts/predictions/day-energy.ts'
+import { bandOf, forecastLines, sumOf } from '../forecasts/predictions/day-energy.ts'
 import { useForecasts } from '../forecasts/predictions/reads.ts'
 import { priceOf, usePrices } from './figures.tsx'
-import type { ShownDays } from './shown-days.ts'
-
-interface Shown {
-  overview: Overview
-  days: ShownDays
-}
+import type { Shown } from './shown-days.ts'
 
 export default function Ahead({ overview, days }: Shown) {
   const { timezone } = overview.site
@@ -156,17 +151,9 @@ function NextChart({ forecasts, prices, plans, span, timezone }: NextChartProps)
     const at_ms = Array.from({ length: count }, (_, nth) => span.start_ms + nth * quarter_ms)
     const points = pointsIn(forecasts, span)
     const hours = plans.flatMap((plan) => plan?.hours ?? [])
-    const forecast = (name: 'p10_kw' | 'p50_kw' | 'p90_kw') =>
-      at_ms.map((ms) => points.find(covers(ms))?.[name] ?? null)
-    const lines: Line[] = []
-    if (points.length > 0) {
-      const style = { unit: 'kW', color: 'orange', stepped: true } as const
-      lines.push(
-        { label: 'Forecast P90', ...style, dash: true, values: forecast('p90_kw') },
-        { label: 'Forecast P50', ...style, values: forecast('p50_kw') },
-        { label: 'Forecast P10', ...style, dash: true, values: forecast('p10_kw') },
-      )
-    }
+    const found = at_ms.map((ms) => points.find(lastsAt(ms)))
+    const lines: Line[] =
+      points.length > 0 ? forecastLines((name) => found.map((one) => one?.[name] ?? null)) : []
     if (hours.length > 0) {
       lines.push({
         label: 'Battery plan',
@@ -175,7 +162,7 @@ function NextChart({ forecasts, prices, plans, span, timezone }: NextChartProps)
         stepped: true,
         fill: true,
         values: at_ms.map((ms) => {
-          const own = hours.filter(covers(ms))
+          const own = hours.filter(lastsAt(ms))
           return own.length === 0 ? null : own.reduce((sum, { power_kw }) => sum + power_kw, 0)
         }),
       })
@@ -189,7 +176,7 @@ function NextChart({ forecasts, prices, plans, span, timezone }: NextChartProps)
         stepped: true,
         digits: 2,
         values: at_ms.map((ms) => {
-          const period = prices.find(covers(ms))
+          const period = prices.find(lastsAt(ms))
           return period ? priceOf(period) : null
         }),
       })
@@ -205,8 +192,3 @@ function NextChart({ forecasts, prices, plans, span, timezone }: NextChartProps)
     />
   )
 }
-
-const covers =
-  (ms: number) =>
-  ({ start_at, end_at }: { start_at: string; end_at: string }) =>
-    Date.parse(start_at) <= ms && ms < Date.parse(end_at)

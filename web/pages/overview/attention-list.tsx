@@ -19,14 +19,9 @@ import {
   workItems,
 } from './attention.ts'
 import { useEarned, useOpenOrders } from './reads.ts'
-import type { ShownDays } from './shown-days.ts'
+import type { Shown } from './shown-days.ts'
 
 const shown_max = 8
-
-interface Shown {
-  overview: Overview
-  days: ShownDays
-}
 
 export function AttentionList(props: Shown) {
   const { items, is_pending } = useItems(props)

@@ -3,7 +3,7 @@ import type { Alert, BatteryDeviation, Overview, StringHealth, WorkOrder } from 
 import { alertsOf } from '../../ui/device-places.ts'
 import { healthReason } from '../../ui/health-names.ts'
 import { bySeverity } from '../../ui/severities.ts'
-import { isPlanned } from '../batteries/battery-day/deviation-words.ts'
+import { deviationsOf } from '../batteries/battery-day/deviation-words.ts'
 import { isWeak, weakWords } from './words.ts'
 
 export interface Item {
@@ -128,12 +128,7 @@ export function deviationItem(
   { bess_id, name }: { bess_id: number; name: string },
   rows: readonly BatteryDeviation[],
 ): Item[] {
-  const planned = rows.filter(isPlanned)
-  const strayed = planned.filter(({ within_tolerance }) => !within_tolerance)
-  const costs = strayed.map(({ cost_amount }) => cost_amount)
-  const cost_amount = costs.includes(null)
-    ? null
-    : costs.reduce<number>((sum, one) => sum + one!, 0)
+  const { planned, strayed, cost_amount, currency } = deviationsOf(rows)
   if (strayed.length === 0 || (cost_amount !== null && cost_amount <= 0)) return []
   return [
     {
@@ -142,7 +137,7 @@ export function deviationItem(
       title: `${name}: ${strayed.length} of ${planned.length} planned hours deviated today`,
       to: `/batteries/${bess_id}/day`,
       lost_amount: cost_amount,
-      currency: strayed.find(({ currency }) => currency !== null)?.currency ?? null,
+      currency,
     },
   ]
 }

@@ -3,20 +3,16 @@ import type { Overview } from '@heliograph/sdk'
 import { SimpleGrid, Stack } from '@mantine/core'
 import { useQueries } from '@tanstack/react-query'
 import { useMemo } from 'react'
-import { formatEnergy, formatNumber, formatPower, none, sumKnown } from '../../ui/format.ts'
-import { type History, loggerHistory } from '../../ui/history.ts'
+import { formatEnergy, formatNumber, formatPower, none, sumAll, sumKnown } from '../../ui/format.ts'
+import { type History, historyOf } from '../../ui/history.ts'
 import { type Line, LineChart } from '../../ui/line-chart.tsx'
 import { NamedFigure } from '../../ui/page.tsx'
-import { clockAt, daysFrom } from '../../ui/site-clock.ts'
+import { clockAt, daysFrom, lastsAt } from '../../ui/site-clock.ts'
+import { forecastLines } from '../forecasts/predictions/day-energy.ts'
 import type { Bucket } from '../performance/energy/reads.ts'
 import { energyOf } from './figures.tsx'
 import { useHours } from './reads.ts'
-import { dayName, type ShownDays } from './shown-days.ts'
-
-interface Shown {
-  overview: Overview
-  days: ShownDays
-}
+import { dayName, type Shown, type ShownDays } from './shown-days.ts'
 
 /** With more plants, steps of five minutes take longer to download than the chart can show. */
 const plants_in_detail_max = 9
@@ -108,7 +104,7 @@ function usePower({ site, loggers }: Overview, at_ms: readonly number[]) {
   const every = step_s === 300 ? '300s' : '900s'
   const histories = useQueries({
     queries: loggers.map(({ logger_id }) =>
-      loggerHistory(site_id, logger_id, { span, names, every }),
+      historyOf('loggersHistoryList', { site_id, logger_id }, { span, names, every }),
     ),
     combine: (queries) => queries.map(({ data }) => data),
   })
@@ -123,7 +119,7 @@ function sumAt(histories: readonly (History | undefined)[], at_ms: readonly numb
   )
   return at_ms.map((ms) => {
     const values = parts.map((part) => part.get(ms) ?? null)
-    return values.length === 0 || values.includes(null) ? null : sumKnown(values, (kw) => kw)
+    return values.length === 0 ? null : sumAll(values)
   })
 }
 
@@ -133,22 +129,8 @@ function useForecast({ predictions }: Overview, at_ms: readonly number[], days: 
   const is_today = days.day === days.today
   return useMemo(() => {
     if (!is_today || !steps || steps.length === 0) return []
-    const found = at_ms.map((ms) =>
-      steps.find(({ start_at, end_at }) => Date.parse(start_at) <= ms && ms < Date.parse(end_at)),
-    )
-    const line = (label: string, name: 'p10_kw' | 'p50_kw' | 'p90_kw'): Line => ({
-      label,
-      unit: 'kW',
-      color: 'orange',
-      stepped: true,
-      ...(name !== 'p50_kw' && { dash: true }),
-      values: found.map((step) => step?.[name] ?? null),
-    })
-    return [
-      line('Forecast P90', 'p90_kw'),
-      line('Forecast P50', 'p50_kw'),
-      line('Forecast P10', 'p10_kw'),
-    ]
+    const found = at_ms.map((ms) => steps.find(lastsAt(ms)))
+    return forecastLines((name) => found.map((step) => step?.[name] ?? null))
   }, [steps, at_ms, is_today])
 }
 

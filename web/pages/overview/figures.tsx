@@ -8,23 +8,18 @@ import {
   formatNumber,
   formatQuantity,
   formatTime,
-  inWords,
   sumKnown,
 } from '../../ui/format.ts'
 import { Figure, FigureGrid, SiteLink } from '../../ui/page.tsx'
 import { type PeriodKind, periodOf } from '../../ui/periods.ts'
-import { daysFrom } from '../../ui/site-clock.ts'
+import { daysFrom, lastsAt } from '../../ui/site-clock.ts'
+import { unknownWords } from '../earnings/reads.ts'
 import { usePredictedPrices } from '../forecasts/predictions/reads.ts'
 import { performanceIndex } from '../performance/energy/means.ts'
 import { type Bucket, usePerformance } from '../performance/energy/reads.ts'
 import { useEarned, useHours } from './reads.ts'
-import { dayName, type ShownDays } from './shown-days.ts'
+import { dayName, type Shown, type ShownDays } from './shown-days.ts'
 import { shareOf } from './words.ts'
-
-interface Shown {
-  overview: Overview
-  days: ShownDays
-}
 
 export function Figures({ overview, days }: Shown) {
   const mayRead = useMayRead()
@@ -38,14 +33,6 @@ export function Figures({ overview, days }: Shown) {
       <Weather overview={overview} />
     </FigureGrid>
   )
-}
-
-const reasons: Record<string, string> = {
-  no_contract: 'the plants have no contract',
-  no_price: 'the market has no price yet',
-  no_exchange_rate: 'an exchange rate is missing',
-  no_energy: 'energy unknown',
-  not_yet: 'not available yet',
 }
 
 function Money({ overview, days }: Shown) {
@@ -71,7 +58,7 @@ function Money({ overview, days }: Shown) {
 }
 
 const reasonOf = ({ reason }: EarningsSummary) =>
-  reason === null ? 'an hour is unknown' : (reasons[reason] ?? inWords(reason))
+  reason === null ? 'an hour is unknown' : unknownWords[reason]
 
 function monthNote({ by_day, currency }: EarningsSummary, { today }: ShownDays): string {
   const month = by_day.filter(({ date }) => date.startsWith(today.slice(0, 7)))
@@ -95,9 +82,7 @@ function PriceNow({ overview, days }: Shown) {
   const { timezone } = overview.site
   const { data } = usePrices(overview, days)
   const now_ms = Date.parse(overview.generated_at)
-  const now = data?.find(
-    ({ start_at, end_at }) => Date.parse(start_at) <= now_ms && now_ms < Date.parse(end_at),
-  )
+  const now = data?.find(lastsAt(now_ms))
   const price = now ? priceOf(now) : null
   return (
     <Figure

@@ -1,5 +1,6 @@
 /** Powers between PV, batteries, consumption and grid. */
 import type { Overview } from '@heliograph/sdk'
+import { sumAll } from '../../ui/format.ts'
 
 interface PowerFlow {
   /** AC power of the inverters; below 0 for their consumption at night. */
@@ -29,12 +30,6 @@ export function powerFlow({ status, bess }: Read): PowerFlow {
 export const isPresent = ({ quality }: Unit) => quality !== 'stale' && quality !== 'missing'
 
 const powerOf = (unit: Unit) => (isPresent(unit) ? unit.power_kw : null)
-
-const sumAll = (values: readonly (number | null)[]) =>
-  values.reduce<number | null>(
-    (sum, value) => (sum === null || value === null ? null : sum + value),
-    0,
-  )
 
 /** Null when the readings contradict each other. */
 function consumptionOf(

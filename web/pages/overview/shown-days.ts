@@ -1,3 +1,4 @@
+import type { Overview } from '@heliograph/sdk'
 import { addDays, clockAt } from '../../ui/site-clock.ts'
 
 export interface ShownDays {
@@ -7,6 +8,11 @@ export interface ShownDays {
   day: string
   next: string
   today: string
+}
+
+export interface Shown {
+  overview: Overview
+  days: ShownDays
 }
 
 /** Before dawn nothing has been produced today: the page shows yesterday, and today as the next. */

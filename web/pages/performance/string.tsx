@@ -1,12 +1,11 @@
-import { Button, Group, Stack, Text } from '@mantine/core'
-import { Link } from 'wouter'
+import { Group, Stack, Text } from '@mantine/core'
 import { useMay, useOverview, useSite } from '../../queries.ts'
 import { facing, StringHealthBadge, StringState } from '../../ui/badges.tsx'
 import { DayPicker, useDaySpan } from '../../ui/days.tsx'
 import { DeviceAlerts, useDevices } from '../../ui/devices.tsx'
 import { formatEnergy, formatQuantity, formatSigned, inWords, none } from '../../ui/format.ts'
 import { loaded } from '../../ui/lazy-chart.tsx'
-import { type Fact, Facts, Page, Section, SiteLink } from '../../ui/page.tsx'
+import { type Fact, Facts, Page, Section, SiteButton, SiteLink } from '../../ui/page.tsx'
 import { Answered, Empty } from '../../ui/states.tsx'
 import { useStrings } from '../../ui/strings.ts'
 import type { SitePageProps } from '../pages.ts'
@@ -15,21 +14,21 @@ const StringCharts = loaded(() => import('./string/charts.tsx'))
 
 export default function StringPage({ inverter_id, string_index }: SitePageProps) {
   const overview = useOverview()
-  const { site_id, timezone } = useSite()
+  const { timezone } = useSite()
   const may = useMay()
   const chosen = useDaySpan(timezone, 1)
   const { inverterName } = useDevices()
   const of = { inverter_id: Number(inverter_id), string_index: Number(string_index) }
   const name = inverterName(of.inverter_id)
-  const new_defect = `/sites/${site_id}/defects/new?inverter_id=${of.inverter_id}&string_index=${of.string_index}`
+  const query = `inverter_id=${of.inverter_id}&string_index=${of.string_index}`
   return (
     <Page
       title={`String ${string_index} of ${name}`}
       actions={
         may('om:write') && (
-          <Button variant="default" component={Link} href={new_defect}>
+          <SiteButton variant="default" to={`/defects/new?${query}`}>
             Report a defect
-          </Button>
+          </SiteButton>
         )
       }
     >

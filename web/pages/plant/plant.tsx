@@ -14,7 +14,7 @@ import {
   inWords,
   none,
 } from '../../ui/format.ts'
-import { loggerHistory } from '../../ui/history.ts'
+import { historyOf } from '../../ui/history.ts'
 import { OverTime } from '../../ui/over-time.tsx'
 import { type Fact, Facts, noted, Page, Section, Time } from '../../ui/page.tsx'
 import { plantQuantities } from '../../ui/quantities.ts'
@@ -43,7 +43,9 @@ export default function PlantPage({ logger_id: text }: SitePageProps) {
               </Section>
               <OverTime
                 name={title}
-                historyOf={(shown) => loggerHistory(site_id, logger_id, shown)}
+                historyOf={(shown) =>
+                  historyOf('loggersHistoryList', { site_id, logger_id }, shown)
+                }
                 quantities={plantQuantities}
                 first={['ac_power_kw', 'available_power_kw', 'poa_irradiance_w_m2']}
                 choices={[1, 2, 3, 7]}

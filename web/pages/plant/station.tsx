@@ -3,7 +3,7 @@ import { Badge, Group, Stack } from '@mantine/core'
 import { useSite } from '../../queries.ts'
 import { NodeState } from '../../ui/badges.tsx'
 import { formatAge, formatQuantity, inWords } from '../../ui/format.ts'
-import { sensorHistory } from '../../ui/history.ts'
+import { historyOf } from '../../ui/history.ts'
 import { OverTime } from '../../ui/over-time.tsx'
 import { type Fact, Facts, noted, Page, Section } from '../../ui/page.tsx'
 import { nodeQuantities } from '../../ui/quantities.ts'
@@ -42,7 +42,7 @@ function Whole({ node }: { node: SensorNode }) {
       </Section>
       <OverTime
         name={node.name}
-        historyOf={(shown) => sensorHistory(site_id, node_id, shown)}
+        historyOf={(shown) => historyOf('sensorsHistoryList', { site_id, node_id }, shown)}
         quantities={quantities}
         first={quantities.filter(({ unit }) => unit === '°C').map(({ name }) => name)}
         choices={[1, 2, 3, 7]}

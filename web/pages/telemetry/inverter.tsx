@@ -22,7 +22,7 @@ import {
   inUnit,
   none,
 } from '../../ui/format.ts'
-import { inverterHistory } from '../../ui/history.ts'
+import { historyOf } from '../../ui/history.ts'
 import { OverTime } from '../../ui/over-time.tsx'
 import { type Fact, Facts, Muted, Page, Section, SiteLink } from '../../ui/page.tsx'
 import { inverterQuantities, mpptQuantities } from '../../ui/quantities.ts'
@@ -67,7 +67,9 @@ export default function InverterPage({ inverter_id: text }: SitePageProps) {
               </Section>
               <OverTime
                 name={title}
-                historyOf={(shown) => inverterHistory(site_id, inverter_id, shown)}
+                historyOf={(shown) =>
+                  historyOf('invertersHistoryList', { site_id, inverter_id }, shown)
+                }
                 quantities={[...inverterQuantities, ...mpptQuantities(mppt_count)]}
                 first={['ac_power_kw', 'available_power_kw']}
                 choices={[1, 2, 3]}

@@ -8,6 +8,7 @@ import { useSite } from '../../../queries.ts'
 import EChart from '../../../ui/echart.tsx'
 import { formatMoney, formatNumber, formatPower, formatTime } from '../../../ui/format.ts'
 import { Muted, useNow } from '../../../ui/page.tsx'
+import { lastsAt } from '../../../ui/site-clock.ts'
 import { powerWords } from '../battery/words.ts'
 
 use([CustomChart])
@@ -226,9 +227,7 @@ function tooltipOf(
   at_ms: number,
   timezone: string,
 ): string {
-  const isThen = ({ start_at, end_at }: ScheduleHour) =>
-    Date.parse(start_at) <= at_ms && at_ms < Date.parse(end_at)
-  const hour = hours.find(isThen) ?? hours.at(-1)
+  const hour = hours.find(lastsAt(at_ms)) ?? hours.at(-1)
   if (!hour) return ''
   const [least, most] = [hour.min_power_kw, hour.max_power_kw].map(formatPower)
   const { start_at, end_at, quarter_power_kw, price_per_mwh, actual_power_kw } = hour

@@ -15,6 +15,7 @@ import {
 } from '../../../ui/format.ts'
 import { loaded } from '../../../ui/lazy-chart.tsx'
 import { figures, Heading, Muted, noted, Time } from '../../../ui/page.tsx'
+import { lastsAt } from '../../../ui/site-clock.ts'
 import { live_ms, ScheduleBadge } from '../battery/shared.tsx'
 import { powerWords, progressWords } from '../battery/words.ts'
 import { Decide, HourModal, isFixed } from './dialogs.tsx'
@@ -36,7 +37,7 @@ export function ScheduleView({ listed }: { listed: BessSchedule }) {
   const open = schedule.hours.find((one) => one.hour === hour)
   const pick = useCallback(
     (at_ms: number) => {
-      const found = schedule.hours.find((one) => isAt(one, at_ms))
+      const found = schedule.hours.find(lastsAt(at_ms))
       if (found && may_edit && !found.locked) setHour(found.hour)
     },
     [schedule, may_edit],
@@ -70,9 +71,6 @@ export function ScheduleView({ listed }: { listed: BessSchedule }) {
     </Stack>
   )
 }
-
-const isAt = ({ start_at, end_at }: ScheduleHour, at_ms: number) =>
-  Date.parse(start_at) <= at_ms && at_ms < Date.parse(end_at)
 
 function Status({ schedule }: { schedule: BessSchedule }) {
   const { objective, created_at, created_by, approved_at, approved_by, inputs } = schedule

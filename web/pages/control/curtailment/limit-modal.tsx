@@ -17,12 +17,12 @@ import { type Draft, useFormDraft } from '../../../ui/draft.ts'
 import { DateField, NumberField } from '../../../ui/fields.tsx'
 import { ChoiceField } from '../../../ui/filters.tsx'
 import { DraftNotice, Modal } from '../../../ui/form.tsx'
-import { formatEnergy, formatMoney, formatNumber, formatPower } from '../../../ui/format.ts'
+import { formatEnergy, formatMoney, formatNumber, formatPower, sumAll } from '../../../ui/format.ts'
 import { Muted, Notice, Time } from '../../../ui/page.tsx'
 import { clockAt, type Span } from '../../../ui/site-clock.ts'
 import { Failure } from '../../../ui/states.tsx'
 import { useWrite } from '../../../ui/use-write.ts'
-import { type Allowed, allowedOf, curtailedBy, dayHoursOf, type Plant, sumOf } from './limits.ts'
+import { type Allowed, allowedOf, curtailedBy, dayHoursOf, type Plant } from './limits.ts'
 import { useWarnings } from './reads.ts'
 import { durations, faultsOf, newLimit, type RequestedLimit, spanOf } from './requested-limit.ts'
 import { instantOfEnd } from './rows.ts'
@@ -455,8 +455,8 @@ function costOf(
       'partly at forecast prices',
   ].filter(Boolean)
   return {
-    energy_kwh: sumOf(curtailed.map(({ energy_kwh }) => energy_kwh)),
-    amount: currencies.size === 1 ? sumOf(curtailed.map(({ amount }) => amount)) : null,
+    energy_kwh: sumAll(curtailed.map(({ energy_kwh }) => energy_kwh)),
+    amount: currencies.size === 1 ? sumAll(curtailed.map(({ amount }) => amount)) : null,
     currency: currencies.size === 1 ? ([...currencies][0] ?? null) : null,
     notes,
   }

@@ -3,8 +3,9 @@ import test from 'node:test'
 import { limitsOf } from '@heliograph/domain/limit-shares'
 import { hoursOnTheClock } from '@heliograph/server/control/local-hours'
 import fc from 'fast-check'
+import { sumAll } from '../../../ui/format.ts'
 import type { Span } from '../../../ui/site-clock.ts'
-import { allowedOf, curtailedBy, dayHoursOf, type Plant, sumOf } from './limits.ts'
+import { allowedOf, curtailedBy, dayHoursOf, type Plant } from './limits.ts'
 
 const hour_ms = 3_600_000
 const plant = (logger_id: number, rated_power_kw: number): Plant => ({
@@ -150,7 +151,7 @@ test('what is not known of a part is not known of the whole', () => {
 })
 
 test('a sum of what is not all known is not known', () => {
-  assert.equal(sumOf([]), 0)
-  assert.equal(sumOf([1, -3]), -2)
-  assert.equal(sumOf([1, null]), null)
+  assert.equal(sumAll([]), 0)
+  assert.equal(sumAll([1, -3]), -2)
+  assert.equal(sumAll([1, null]), null)
 })

@@ -143,6 +143,3 @@ function curtailedKwh(
   }
   return kwh
 }
-
-export const sumOf = (values: readonly (number | null)[]): number | null =>
-  values.some((value) => value === null) ? null : values.reduce<number>((a, b) => a + (b ?? 0), 0)

@@ -1,6 +1,20 @@
-/** Forecast energy of a local day of the site. */
+/** Forecasts of a local day of the site: energy, and lines of power. */
 import type { Forecast, ForecastPoint } from '@heliograph/sdk'
 import { formatEnergy } from '../../../ui/format.ts'
+import type { Line } from '../../../ui/line-chart.tsx'
+
+/** The band lies between the first and the last line. */
+export const forecastLines = (
+  valuesOf: (name: 'p10_kw' | 'p50_kw' | 'p90_kw') => Line['values'],
+): Line[] =>
+  (['p90_kw', 'p50_kw', 'p10_kw'] as const).map((name) => ({
+    label: `Forecast ${name.slice(0, 3).toUpperCase()}`,
+    unit: 'kW',
+    color: 'orange',
+    stepped: true,
+    ...(name !== 'p50_kw' && { dash: true as const }),
+    values: valuesOf(name),
+  }))
 
 export const sumOf = (points: readonly ForecastPoint[]) =>
   points.length === 0 ? null : points.reduce((sum, { p50_kwh }) => sum + p50_kwh, 0)

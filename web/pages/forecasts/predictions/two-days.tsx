@@ -5,7 +5,7 @@ import { bandOption } from '../../../ui/band-option.ts'
 import { formatEnergy, formatPower, formatTime, inWords, none } from '../../../ui/format.ts'
 import { Chart } from '../../../ui/lazy-chart.tsx'
 import { FigureGrid, figures, Muted, Section, Time, useNow } from '../../../ui/page.tsx'
-import { addDays, clockAt, daysFrom, isWithin } from '../../../ui/site-clock.ts'
+import { addDays, clockAt, daysFrom, isWithin, lastsAt } from '../../../ui/site-clock.ts'
 import { Empty } from '../../../ui/states.tsx'
 import { bandOf, sumOf } from './day-energy.ts'
 import { fallbackWords } from './reads.ts'
@@ -124,9 +124,7 @@ interface PowerChartProps {
 }
 
 function PowerChart({ points, production, timezone, now_ms }: PowerChartProps) {
-  const now = points.findIndex(
-    ({ start_at, end_at }) => Date.parse(start_at) <= now_ms && now_ms < Date.parse(end_at),
-  )
+  const now = points.findIndex(lastsAt(now_ms))
   const option = useMemo(() => {
     const measured = new Map(production.map((step) => [step.start_at, powerOf(step)]))
     const is_limited = points.some(({ limited_p50_kw, p50_kw }) => limited_p50_kw < p50_kw)

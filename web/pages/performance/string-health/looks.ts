@@ -3,15 +3,6 @@ import type { StringHealth } from '@heliograph/sdk'
 
 export type Status = StringHealth['status']
 
-export const statuses = [
-  'healthy',
-  'watch',
-  'underperforming',
-  'critical',
-  'dead',
-  'no_data',
-] as const satisfies readonly Status[]
-
 export const looks: Record<Status, { fill: string; ink: string; sign: string }> = {
   healthy: { fill: '#a6cee3', ink: '#000000', sign: '' },
   watch: { fill: '#f5e6a3', ink: '#000000', sign: '·' },
@@ -20,3 +11,5 @@ export const looks: Record<Status, { fill: string; ink: string; sign: string }> 
   dead: { fill: '#2b0b3f', ink: '#ffffff', sign: '×' },
   no_data: { fill: '#dee2e6', ink: '#000000', sign: '?' },
 }
+
+export const statuses = Object.keys(looks) as Status[]

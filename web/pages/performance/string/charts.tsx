@@ -11,7 +11,7 @@ import { useMemo, useState } from 'react'
 import { heliograph } from '../../../api.ts'
 import { useMayRead, useSite } from '../../../queries.ts'
 import { formatNumber, formatQuantity, inWords } from '../../../ui/format.ts'
-import { aligned, stringHistory, type Values } from '../../../ui/history.ts'
+import { aligned, historyOf, type Values } from '../../../ui/history.ts'
 import { Chart } from '../../../ui/lazy-chart.tsx'
 import { type Line, LineChart } from '../../../ui/line-chart.tsx'
 import { Section, Time } from '../../../ui/page.tsx'
@@ -113,8 +113,8 @@ function Shown({ points, meta }: ExpectedValues) {
 /** Measurements, for people without access to diagnostics. */
 function Measured({ inverter_id, string_index, span }: StringChartsProps) {
   const { site_id } = useSite()
-  const string = { inverter_id, string_index }
-  const query = useQuery(stringHistory(site_id, string, { span, names: [] }))
+  const string = { site_id, inverter_id, string_index }
+  const query = useQuery(historyOf('stringsHistoryList', string, { span, names: [] }))
   return (
     <Section title="Daily course">
       <Answered query={query}>

@@ -1,13 +1,6 @@
 /** Devices that the explorer offers, with their quantities and histories. */
 import type { Overview, SensorNode } from '@heliograph/sdk'
-import {
-  bessHistory,
-  inverterHistory,
-  loggerHistory,
-  type Shown,
-  sensorHistory,
-  stringHistory,
-} from '../../../ui/history.ts'
+import { type HistoryQuery, historyOf, type Shown } from '../../../ui/history.ts'
 import {
   batteryQuantities,
   expectedPower,
@@ -29,7 +22,7 @@ export interface Source {
   logger_id?: number
   /** Only plants and inverters have one. */
   dc_capacity_kwp?: number
-  historyOf(shown: Shown): ReturnType<typeof loggerHistory>
+  historyOf(shown: Shown): HistoryQuery
 }
 
 type Read = Pick<Overview, 'site' | 'loggers' | 'inverters' | 'bess' | 'strings'>
@@ -52,7 +45,7 @@ export function sourcesOf(
         quantities: [plantQuantities[0]!, expectedPower, ...plantQuantities.slice(1)],
         logger_id,
         dc_capacity_kwp,
-        historyOf: (asked) => loggerHistory(site_id, logger_id, asked),
+        historyOf: (asked) => historyOf('loggersHistoryList', { site_id, logger_id }, asked),
       }),
     ),
     ...inverters.map(
@@ -62,7 +55,7 @@ export function sourcesOf(
         name: name ?? `Inverter ${inverter_id}`,
         quantities: [...inverterQuantities, ...mpptQuantities(mppt_count)],
         dc_capacity_kwp,
-        historyOf: (asked) => inverterHistory(site_id, inverter_id, asked),
+        historyOf: (asked) => historyOf('invertersHistoryList', { site_id, inverter_id }, asked),
       }),
     ),
     ...(bess ?? []).map(
@@ -71,7 +64,7 @@ export function sourcesOf(
         group: 'Batteries',
         name,
         quantities: batteryQuantities,
-        historyOf: (asked) => bessHistory(site_id, bess_id, asked),
+        historyOf: (asked) => historyOf('bessHistoryList', { site_id, bess_id }, asked),
       }),
     ),
     ...nodes.map(
@@ -80,7 +73,8 @@ export function sourcesOf(
         group: 'Stations',
         name: node.name,
         quantities: nodeQuantities(node),
-        historyOf: (asked) => sensorHistory(site_id, node.node_id, asked),
+        historyOf: (asked) =>
+          historyOf('sensorsHistoryList', { site_id, node_id: node.node_id }, asked),
       }),
     ),
     ...strings
@@ -91,7 +85,8 @@ export function sourcesOf(
           group: 'Strings',
           name: `${nameOf(inverter_id)} string ${string_index}`,
           quantities: stringQuantities,
-          historyOf: (asked) => stringHistory(site_id, { inverter_id, string_index }, asked),
+          historyOf: (asked) =>
+            historyOf('stringsHistoryList', { site_id, inverter_id, string_index }, asked),
         }),
       ),
   ]

@@ -4,11 +4,6 @@ import type { WorkOrder } from '@heliograph/sdk'
 export type OrderState = WorkOrder['status']
 type Ends = Pick<WorkOrder, 'due_at' | 'resolution_due_at'>
 
-export const orderStates: readonly OrderState[] = [
-  ...(['open', 'assigned', 'in_progress', 'on_hold'] as const),
-  ...(['completed', 'approved', 'cancelled'] as const),
-]
-
 export const nextStates: Readonly<Record<OrderState, readonly OrderState[]>> = {
   open: ['in_progress', 'assigned', 'on_hold', 'cancelled'],
   assigned: ['in_progress', 'open', 'on_hold', 'cancelled'],
@@ -18,6 +13,8 @@ export const nextStates: Readonly<Record<OrderState, readonly OrderState[]>> = {
   approved: [],
   cancelled: [],
 }
+
+export const orderStates = Object.keys(nextStates) as OrderState[]
 
 export function stepName(from: OrderState, to: OrderState): string {
   if (to === 'in_progress') return from === 'completed' ? 'Send back' : 'Start work'
