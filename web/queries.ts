@@ -1,11 +1,13 @@
 /** Reads of pages. Equal reads share one request, and one copy of the answer. */
 import { type Heliograph, HeliographError, isCode, type Site } from '@heliograph/sdk'
 import {
+  keepPreviousData,
   MutationCache,
   QueryCache,
   QueryClient,
   queryOptions,
   type UseQueryOptions,
+  useInfiniteQuery,
   useQuery,
 } from '@tanstack/react-query'
 import { createContext, useContext } from 'react'
@@ -126,6 +128,29 @@ export function usePlatform<Answer>(
     enabled,
   })
 }
+
+interface CursorAnswer {
+  meta: { next_cursor: string | null }
+}
+
+/** A list of the platform, the newest items first, whose earlier items are read by request. */
+export const usePlatformList = <Answer extends CursorAnswer>(
+  topic: string,
+  path: string,
+  filter: Readonly<Record<string, string>>,
+  options: { enabled?: boolean; refetchInterval?: number },
+) =>
+  useInfiniteQuery({
+    queryKey: [topic, filter],
+    initialPageParam: null as string | null,
+    placeholderData: keepPreviousData,
+    queryFn: ({ pageParam }) => {
+      const asked = { limit: '100', ...filter, ...(pageParam && { cursor: pageParam }) }
+      return askPlatform<Answer>('GET', `${path}?${new URLSearchParams(asked)}`)
+    },
+    getNextPageParam: ({ meta }) => meta.next_cursor,
+    ...options,
+  })
 
 /** Null when nobody is signed in. */
 export const useSession = () =>

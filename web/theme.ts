@@ -1,4 +1,11 @@
-import { Alert, Badge, type CSSVariablesResolver, createTheme, Notification } from '@mantine/core'
+import {
+  Alert,
+  Badge,
+  Card,
+  type CSSVariablesResolver,
+  createTheme,
+  Notification,
+} from '@mantine/core'
 
 /** Colours with enough contrast for text in both schemes. */
 export const theme = createTheme({
@@ -12,9 +19,11 @@ export const theme = createTheme({
   components: {
     // Only the frame is coloured.
     Alert: Alert.extend({
+      defaultProps: { variant: 'outline' },
       styles: (_, { variant }) =>
         variant === 'outline' ? { title: { color: 'var(--mantine-color-text)' } } : {},
     }),
+    Card: Card.extend({ defaultProps: { withBorder: true } }),
     // Only the dot is coloured.
     Badge: Badge.extend({
       defaultProps: { variant: 'dot', tt: 'none' },

@@ -28,44 +28,29 @@ export const openPages: readonly OpenPage[] = [
   { path: '/confirm-address', Page: lazy(() => import('./access/confirm-address.tsx')) },
 ]
 
+const admin = (
+  path: string,
+  load: Load<object>,
+  more: Omit<AdminPage, keyof OpenPage> = {},
+): AdminPage => ({ path, Page: lazy(load), ...more })
+
+const role = 'administrator'
+
 export const adminPages: readonly AdminPage[] = [
-  { path: '/', Page: lazy(() => import('./overview/sites.tsx')), label: 'Sites' },
-  {
-    path: '/alerts',
+  admin('/', () => import('./overview/sites.tsx'), { label: 'Sites' }),
+  admin('/alerts', () => import('./alerts/all-alerts.tsx'), {
     label: 'All alerts',
     scope: 'alerts:read',
-    Page: lazy(() => import('./alerts/all-alerts.tsx')),
-  },
-  {
-    path: '/add-site',
-    role: 'administrator',
-    Page: lazy(() => import('./access/add-site.tsx')),
-  },
-  { path: '/account', Page: lazy(() => import('./access/account.tsx')), label: 'My account' },
-  {
-    path: '/settings/keys',
-    label: 'API access',
-    role: 'administrator',
-    Page: lazy(() => import('./access/api-access.tsx')),
-  },
-  {
-    path: '/settings/people',
-    label: 'People',
-    role: 'administrator',
-    Page: lazy(() => import('./access/people.tsx')),
-  },
-  {
-    path: '/settings/audit',
-    label: 'Audit',
-    role: 'administrator',
-    Page: lazy(() => import('./access/audit.tsx')),
-  },
-  {
-    path: '/settings/checks',
+  }),
+  admin('/add-site', () => import('./access/add-site.tsx'), { role }),
+  admin('/account', () => import('./access/account.tsx'), { label: 'My account' }),
+  admin('/settings/keys', () => import('./access/api-access.tsx'), { label: 'API access', role }),
+  admin('/settings/people', () => import('./access/people.tsx'), { label: 'People', role }),
+  admin('/settings/audit', () => import('./access/audit.tsx'), { label: 'Audit', role }),
+  admin('/settings/checks', () => import('./doctor/server-checks.tsx'), {
     label: 'Server checks',
-    role: 'administrator',
-    Page: lazy(() => import('./doctor/server-checks.tsx')),
-  },
+    role,
+  }),
 ]
 
 export const isOpenTo = (

@@ -1,4 +1,5 @@
 import {
+  Button,
   Group,
   Pagination,
   Space,
@@ -9,6 +10,7 @@ import {
 } from '@mantine/core'
 import { keepPreviousData, useQuery } from '@tanstack/react-query'
 import { type ReactNode, useState } from 'react'
+import { Problem } from './form.tsx'
 import { loaded } from './lazy-chart.tsx'
 import { Muted } from './page.tsx'
 import { Answered, Empty } from './states.tsx'
@@ -254,6 +256,33 @@ export function PagesOf({ count, limit, page, onPage, nouns: [one, many] }: Page
     </Group>
   )
 }
+
+interface EarlierItemsProps {
+  list: {
+    data: unknown
+    error: unknown
+    hasNextPage: boolean
+    isFetchingNextPage: boolean
+    fetchNextPage: () => unknown
+  }
+  noun: string
+}
+
+/** Below a list that is read by request. */
+export const EarlierItems = ({ list, noun }: EarlierItemsProps) => (
+  <>
+    <Problem error={list.data ? list.error : null} />
+    {list.hasNextPage && (
+      <Button
+        variant="default"
+        loading={list.isFetchingNextPage}
+        onClick={() => void list.fetchNextPage()}
+      >
+        Load earlier {noun}
+      </Button>
+    )}
+  </>
+)
 
 interface Span {
   offset: number

@@ -92,7 +92,7 @@ export function DeviceAlerts(place: AlertPlace) {
   const own = alertsOf(data?.data ?? [], place)
   if (own.length === 0) return null
   return (
-    <Alert color="red" variant="outline" title={`Alerts: ${own.length}`}>
+    <Alert color="red" title={`Alerts: ${own.length}`}>
       <List size="sm" listStyleType="none" spacing={4}>
         {own.map(({ alert_id, severity, title, started_at }) => (
           <List.Item key={alert_id}>

@@ -11,6 +11,7 @@ import {
   Modal as MantineModal,
   type ModalProps,
   Stack,
+  type StackProps,
   Text,
   TextInput,
 } from '@mantine/core'
@@ -179,30 +180,34 @@ export function DraftNotice({ typed_at, discard }: Draft) {
   )
 }
 
-interface SubmitFormProps<Values> {
+interface SubmitFormProps<Values> extends StackProps {
   form: UseFormReturnType<Values>
   draft?: Draft
-  write: { run: (values: Values) => void; is_pending: boolean; error: unknown }
-  scope: string
+  write: ProblemProps & { run: (values: Values) => void; is_pending: boolean }
+  /** The button is hidden without this scope, and disabled in commissioning safe mode. */
+  scope?: string
   action: string
+  disabled?: boolean
+  variant?: 'default'
+  words?: ProblemProps['words']
   /** The way out, beside the button. */
-  aside: ReactNode
-  children: ReactNode
+  aside?: ReactNode
 }
 
-/** A form with the error of its last attempt, whose button needs the scope. */
+/** A form with the error of its last attempt. */
 export function SubmitForm<Values extends object>(props: SubmitFormProps<Values>) {
-  const { form, draft, write, scope, action, aside, children } = props
+  const { form, draft, write, scope, action, disabled, variant, words, aside, children, ...look } =
+    props
+  const { is_pending: loading, error, differences } = write
+  const button = { type: 'submit', loading, disabled, variant, children: action } as const
   return (
     <form onSubmit={form.onSubmit(write.run, leadTo(form))} noValidate>
-      <Stack>
+      <Stack {...look}>
         {draft && <DraftNotice {...draft} />}
         {children}
-        <Problem error={write.error} />
+        <Problem {...{ error, words, differences }} />
         <Group>
-          <WriteButton scope={scope} type="submit" loading={write.is_pending}>
-            {action}
-          </WriteButton>
+          {scope ? <WriteButton {...button} scope={scope} /> : <Button {...button} />}
           {aside}
         </Group>
       </Stack>
@@ -261,7 +266,7 @@ export function Problem({ error, words = {}, differences }: ProblemProps) {
   // Errors of fields focus their field instead.
   const is_general = wrong.length === 0 && own === undefined
   return (
-    <Alert color="red" variant="outline" role="alert" {...(is_general && { ref: scrollIntoView })}>
+    <Alert color="red" role="alert" {...(is_general && { ref: scrollIntoView })}>
       {own ?? (wrong.length === 0 ? plainly(error) : <Wrong violations={wrong} />)}
     </Alert>
   )
@@ -295,7 +300,7 @@ function inText(value: unknown, timezone: string): string {
 export function Differences({ differences }: { differences: readonly Difference[] }) {
   const { timezone } = useSite()
   return (
-    <Alert color="orange" variant="outline" title="Changed by somebody else" role="alert">
+    <Alert color="orange" title="Changed by somebody else" role="alert">
       <Text size="sm">Nothing was overwritten. Your input is still here.</Text>
       <List size="sm">
         {differences.map(({ field, before, now }) => (

@@ -53,7 +53,7 @@ interface BrokenProps {
 }
 
 const Broken = ({ title, action, children }: BrokenProps) => (
-  <Alert color="red" title={title} role="alert" variant="outline" m="md">
+  <Alert color="red" title={title} role="alert" m="md">
     <Stack gap="xs" align="flex-start">
       <Text size="sm">{children}</Text>
       <Button size="xs" variant="default" onClick={() => location.reload()}>

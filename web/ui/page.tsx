@@ -74,7 +74,7 @@ export function OpenPage({ heading, title = heading, token, children }: OpenPage
             {heading}
           </Title>
           {token === '' && (
-            <Alert color="orange" variant="outline" role="alert">
+            <Alert color="orange" role="alert">
               This link is incomplete. Open it exactly as it is in the mail.
             </Alert>
           )}
@@ -87,7 +87,7 @@ export function OpenPage({ heading, title = heading, token, children }: OpenPage
 
 /** A part of a page with its heading, and a link at the right. */
 export const Section = ({ title, aside, children }: TitledProps & { aside?: ReactNode }) => (
-  <Card withBorder padding="sm" component="section">
+  <Card padding="sm" component="section">
     <Group justify="space-between" mb="xs" gap="xs">
       <Heading>{title}</Heading>
       {aside}
@@ -199,7 +199,7 @@ interface FigureProps {
 }
 
 export const Figure = ({ label, value, note, tone }: FigureProps) => (
-  <Card withBorder padding="sm">
+  <Card padding="sm">
     <Muted>{label}</Muted>
     <Group gap="xs" align="baseline">
       <Text

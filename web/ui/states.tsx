@@ -15,13 +15,13 @@ export function Loading() {
 export function Failure({ error, onRetry }: { error: unknown; onRetry?: () => void }) {
   if (onRetry && isCode(error, 'network_error')) {
     return (
-      <Alert color="red" title={titleOf(error)} role="alert" variant="outline" m="md">
+      <Alert color="red" title={titleOf(error)} role="alert" m="md">
         Loads as soon as the server answers.
       </Alert>
     )
   }
   return (
-    <Alert color="red" title={titleOf(error)} role="alert" variant="outline" m="md">
+    <Alert color="red" title={titleOf(error)} role="alert" m="md">
       <Stack gap="xs" align="flex-start">
         <Text size="sm">{plainly(error)}</Text>
         {error instanceof HeliographError && error.request_id && (

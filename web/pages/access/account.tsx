@@ -18,7 +18,7 @@ import { askPlatform } from '../../api.ts'
 import { useUser } from '../../queries.ts'
 import { CopyText } from '../../ui/copy-text.tsx'
 import { NewPasswordFields } from '../../ui/fields.tsx'
-import { leadTo, Problem } from '../../ui/form.tsx'
+import { Problem, SubmitForm } from '../../ui/form.tsx'
 import { Heading, LocalTime, Muted, Page } from '../../ui/page.tsx'
 import { checkAgain, checkNewPassword, show_password } from '../../ui/passwords.ts'
 import { Answered } from '../../ui/states.tsx'
@@ -41,7 +41,7 @@ export default function Account() {
   return (
     <Page title="My account">
       <Stack maw={760}>
-        <Card withBorder>
+        <Card>
           <Table variant="vertical" layout="fixed" withRowBorders={false}>
             <Table.Tbody>
               {facts.map(([name, value]) => (
@@ -72,7 +72,7 @@ export default function Account() {
 }
 
 const AccountPart = ({ title, children }: { title: string; children: ReactNode }) => (
-  <Card withBorder component="section" aria-label={title}>
+  <Card component="section" aria-label={title}>
     <Stack gap="sm">
       <Group>
         <Heading>{title}</Heading>
@@ -103,25 +103,25 @@ function Password() {
     onDone: form.reset,
   })
   return (
-    <form onSubmit={form.onSubmit(change.run, leadTo(form))} noValidate>
-      <Stack gap="sm" maw={420}>
-        <PasswordInput
-          label="Present password"
-          autoComplete="current-password"
-          visibilityToggleButtonProps={show_password}
-          {...form.getInputProps('current')}
-        />
-        <NewPasswordFields
-          description="You are signed out on other devices."
-          first={form.getInputProps('next')}
-          again={form.getInputProps('again')}
-        />
-        <Problem error={change.error} words={{ INVALID_PASSWORD: 'Wrong present password.' }} />
-        <Button type="submit" loading={change.is_pending} style={{ alignSelf: 'flex-start' }}>
-          Change password
-        </Button>
-      </Stack>
-    </form>
+    <SubmitForm
+      {...{ form, write: change }}
+      action="Change password"
+      words={{ INVALID_PASSWORD: 'Wrong present password.' }}
+      gap="sm"
+      maw={420}
+    >
+      <PasswordInput
+        label="Present password"
+        autoComplete="current-password"
+        visibilityToggleButtonProps={show_password}
+        {...form.getInputProps('current')}
+      />
+      <NewPasswordFields
+        description="You are signed out on other devices."
+        first={form.getInputProps('next')}
+        again={form.getInputProps('again')}
+      />
+    </SubmitForm>
   )
 }
 
@@ -139,12 +139,11 @@ const words = {
 function SecondFactor({ is_on }: { is_on: boolean }) {
   const [prepared, setPrepared] = useState<Prepared | null>(null)
   const prepare = useWrite({
-    write: (password: string) =>
-      askPlatform<Prepared>('POST', '/auth/two-factor/enable', { password }),
+    write: (body: Confirmation) => askPlatform<Prepared>('POST', '/auth/two-factor/enable', body),
     onDone: setPrepared,
   })
   const turnOff = useWrite({
-    write: (password: string) => askPlatform('POST', '/auth/two-factor/disable', { password }),
+    write: (body: Confirmation) => askPlatform('POST', '/auth/two-factor/disable', body),
     done: 'Second factor disabled',
     changes: ['session'],
   })
@@ -165,9 +164,13 @@ function SecondFactor({ is_on }: { is_on: boolean }) {
   )
 }
 
+interface Confirmation {
+  password: string
+}
+
 interface WithPasswordProps {
   action: string
-  write: { is_pending: boolean; error: unknown; run(password: string): void }
+  write: { is_pending: boolean; error: unknown; run(given: Confirmation): void }
 }
 
 function WithPassword({ action, write }: WithPasswordProps) {
@@ -176,26 +179,15 @@ function WithPassword({ action, write }: WithPasswordProps) {
     validate: { password: (password) => (password === '' ? 'Enter your password.' : null) },
   })
   return (
-    <form onSubmit={form.onSubmit(({ password }) => write.run(password))} noValidate>
-      <Stack gap="sm" maw={420}>
-        <PasswordInput
-          label="Your password"
-          description="Confirms that it is you."
-          autoComplete="current-password"
-          visibilityToggleButtonProps={show_password}
-          {...form.getInputProps('password')}
-        />
-        <Problem error={write.error} words={words} />
-        <Button
-          type="submit"
-          variant="default"
-          loading={write.is_pending}
-          style={{ alignSelf: 'flex-start' }}
-        >
-          {action}
-        </Button>
-      </Stack>
-    </form>
+    <SubmitForm {...{ form, write, action, words }} variant="default" gap="sm" maw={420}>
+      <PasswordInput
+        label="Your password"
+        description="Confirms that it is you."
+        autoComplete="current-password"
+        visibilityToggleButtonProps={show_password}
+        {...form.getInputProps('password')}
+      />
+    </SubmitForm>
   )
 }
 

@@ -1,8 +1,8 @@
-import { Button, Group, Stack, Text, TextInput } from '@mantine/core'
+import { Text, TextInput } from '@mantine/core'
 import { useForm } from '@mantine/form'
 import { useLocation } from 'wouter'
 import { askPlatform, heliograph } from '../../api.ts'
-import { leadTo, Problem, withFields } from '../../ui/form.tsx'
+import { SubmitForm, withFields } from '../../ui/form.tsx'
 import { Page } from '../../ui/page.tsx'
 import { useWrite } from '../../ui/use-write.ts'
 
@@ -70,30 +70,22 @@ export default function AddSite() {
         Position, time zone and devices come from the file site.yaml on the gateway, and markets
         from the contracts of the site. A new site is in commissioning safe mode.
       </Text>
-      <form onSubmit={form.onSubmit(add.run, leadTo(form))} noValidate>
-        <Stack maw={480}>
-          <TextInput
-            label="Name"
-            maxLength={100}
-            autoComplete="off"
-            {...form.getInputProps('name')}
-            onChange={(event) => rename(event.currentTarget.value)}
-          />
-          <TextInput
-            label="Site ID"
-            description="The same as in site.yaml. It cannot be changed later."
-            maxLength={id_characters_max}
-            autoComplete="off"
-            {...form.getInputProps('site_id')}
-          />
-          <Problem error={add.error} />
-          <Group>
-            <Button type="submit" loading={add.is_pending}>
-              Add site
-            </Button>
-          </Group>
-        </Stack>
-      </form>
+      <SubmitForm form={form} write={add} action="Add site" maw={480}>
+        <TextInput
+          label="Name"
+          maxLength={100}
+          autoComplete="off"
+          {...form.getInputProps('name')}
+          onChange={(event) => rename(event.currentTarget.value)}
+        />
+        <TextInput
+          label="Site ID"
+          description="The same as in site.yaml. It cannot be changed later."
+          maxLength={id_characters_max}
+          autoComplete="off"
+          {...form.getInputProps('site_id')}
+        />
+      </SubmitForm>
     </Page>
   )
 }

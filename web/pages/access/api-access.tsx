@@ -248,9 +248,7 @@ function TheKey({ made, onClose }: { made: PlatformShownKey; onClose(): void }) 
   const curl = `curl -H "Authorization: Bearer ${made.key}" \\\n  ${location.origin}/v1/sites`
   return (
     <OnceModal onClose={onClose} title={`Key “${made.name}”`} size="lg">
-      <Alert color="orange" variant="outline">
-        The key is shown only once. Store it in a safe place.
-      </Alert>
+      <Alert color="orange">The key is shown only once. Store it in a safe place.</Alert>
       <CopyText label="Key" text={made.key} />
       <CopyText label="Example request" text={curl} />
       <TryIt secret={made.key} />
@@ -278,7 +276,7 @@ function TryIt({ secret }: { secret: string }) {
         {answer && <Text size="sm">200: the key is valid.</Text>}
       </Group>
       {call.error && (
-        <Alert color="red" variant="outline" role="alert">
+        <Alert color="red" role="alert">
           {errorWords(call.error)}
         </Alert>
       )}

@@ -1,31 +1,11 @@
 import { Badge, Button, Code, Group, Select, Text, TextInput } from '@mantine/core'
-import { keepPreviousData, useInfiniteQuery } from '@tanstack/react-query'
 import { useState } from 'react'
-import { askPlatform } from '../../api.ts'
 import type { PlatformAuditEntry, PlatformAuditEntryList } from '../../generated/platform.ts'
-import { useSites } from '../../queries.ts'
-import { type Column, column, DataTable, wrapped } from '../../ui/data-table.tsx'
-import { Problem } from '../../ui/form.tsx'
+import { usePlatformList, useSites } from '../../queries.ts'
+import { type Column, column, DataTable, EarlierItems, wrapped } from '../../ui/data-table.tsx'
 import { LocalTime, noted, Page } from '../../ui/page.tsx'
 import { Answered, Empty } from '../../ui/states.tsx'
 import { isDone, kindOf, whatOf } from './audit/entry.ts'
-
-const page_size = 100
-
-function useAudit(site_id: string | null) {
-  return useInfiniteQuery({
-    queryKey: ['audit', site_id],
-    initialPageParam: null as string | null,
-    placeholderData: keepPreviousData,
-    queryFn: ({ pageParam }) => {
-      const query = new URLSearchParams({ limit: String(page_size) })
-      if (site_id) query.set('site_id', site_id)
-      if (pageParam) query.set('cursor', pageParam)
-      return askPlatform<PlatformAuditEntryList>('GET', `/audit?${query}`)
-    },
-    getNextPageParam: ({ meta }) => meta.next_cursor,
-  })
-}
 
 const outcomes = [
   { value: '', label: 'All' },
@@ -37,7 +17,8 @@ export default function Audit() {
   const [site_id, setSite] = useState<string | null>(null)
   const [text, setText] = useState('')
   const [outcome, setOutcome] = useState('')
-  const audit = useAudit(site_id)
+  const filter: Record<string, string> = site_id === null ? {} : { site_id }
+  const audit = usePlatformList<PlatformAuditEntryList>('audit', '/audit', filter, {})
   const { data: sites } = useSites()
   const isShown = (entry: PlatformAuditEntry) =>
     (outcome === '' || isDone(entry) === (outcome === 'done')) &&
@@ -100,16 +81,7 @@ export default function Audit() {
           )
         }}
       </Answered>
-      <Problem error={audit.data ? audit.error : null} />
-      {audit.hasNextPage && (
-        <Button
-          variant="default"
-          loading={audit.isFetchingNextPage}
-          onClick={() => void audit.fetchNextPage()}
-        >
-          Load earlier entries
-        </Button>
-      )}
+      <EarlierItems list={audit} noun="entries" />
     </Page>
   )
 }

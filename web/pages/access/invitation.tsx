@@ -26,7 +26,7 @@ export default function Invitation() {
       title="Invitation"
     >
       {is_gone ? (
-        <Alert color="orange" title="This link is no longer valid" role="alert">
+        <Alert variant="light" color="orange" title="This link is no longer valid" role="alert">
           It has been used, has expired or was revoked. Ask for a new one.
         </Alert>
       ) : (

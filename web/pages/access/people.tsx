@@ -286,7 +286,7 @@ function Invite({ onClose }: { onClose(): void }) {
 
 const TheLink = ({ made, onClose }: { made: PlatformNewInvitation; onClose(): void }) => (
   <OnceModal onClose={onClose} title={`Link for ${made.email}`}>
-    <Alert color="orange" variant="outline">
+    <Alert color="orange">
       The link is shown only once. Anybody who has it can create the account: hand it over in
       private.
     </Alert>

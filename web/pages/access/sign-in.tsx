@@ -88,7 +88,7 @@ export default function SignIn() {
       <form onSubmit={form.onSubmit(run, leadTo(form))} noValidate>
         <Stack>
           {error && (
-            <Alert color="red" role="alert" variant="outline">
+            <Alert color="red" role="alert">
               {inWords(error)}
             </Alert>
           )}

@@ -1,9 +1,8 @@
-import { Anchor, Button } from '@mantine/core'
+import { Anchor } from '@mantine/core'
 import { Link } from 'wouter'
 import type { SiteAlert } from '../../generated/platform.ts'
 import { SeverityBadge, StateBadge } from '../../ui/badges.tsx'
-import { type Column, column, DataTable, wrapped } from '../../ui/data-table.tsx'
-import { Problem } from '../../ui/form.tsx'
+import { type Column, column, DataTable, EarlierItems, wrapped } from '../../ui/data-table.tsx'
 import { LocalTime, Muted, noted, Page } from '../../ui/page.tsx'
 import { Answered, Empty } from '../../ui/states.tsx'
 import { useOpenAlerts } from './open-alerts.ts'
@@ -36,16 +35,7 @@ export default function AllAlerts() {
           )
         }}
       </Answered>
-      <Problem error={alerts.data ? alerts.error : null} />
-      {alerts.hasNextPage && (
-        <Button
-          variant="default"
-          loading={alerts.isFetchingNextPage}
-          onClick={() => void alerts.fetchNextPage()}
-        >
-          Load earlier alerts
-        </Button>
-      )}
+      <EarlierItems list={alerts} noun="alerts" />
     </Page>
   )
 }

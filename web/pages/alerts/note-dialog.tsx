@@ -93,7 +93,7 @@ function Note({ step, onClose, onDone }: NoteProps) {
       write={write}
       problem={
         left.length > 0 && (
-          <Message color="red" variant="outline" title="Not changed" role="alert">
+          <Message color="red" title="Not changed" role="alert">
             <List size="sm">
               {left.map(({ alert, reason }) => (
                 <List.Item key={alert.alert_id}>

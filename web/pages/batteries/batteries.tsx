@@ -106,7 +106,7 @@ function UnitCard({ unit }: { unit: BatteryUnit }) {
   const coming = useSchedules(bess_id, tomorrow).data?.data ?? []
   const next = coming.find(({ status }) => status === 'approved' || status === 'proposed')
   return (
-    <Card withBorder component={Link} href={`/sites/${site_id}/batteries/${bess_id}`}>
+    <Card component={Link} href={`/sites/${site_id}/batteries/${bess_id}`}>
       <Group justify="space-between">
         <Heading>{name}</Heading>
         <Badge color={retired_at ? 'gray' : (statusColors[status] ?? 'gray')}>
@@ -161,7 +161,7 @@ function AllUnits({ units }: { units: readonly BatteryUnit[] }) {
   const nameOf = (id: number) =>
     units.find(({ bess_id }) => bess_id === id)?.name ?? `Battery ${id}`
   return (
-    <Card withBorder padding="sm">
+    <Card padding="sm">
       <Group justify="space-between">
         <Group>
           <Text fw={600}>All batteries</Text>

@@ -128,11 +128,7 @@ function Plans({ bess_id, day, may_plan }: { bess_id: number; day: string; may_p
           <Stack>
             {offered.length > 1 && <Both offered={offered} shown={shown} onChoose={setChosen} />}
             {shown.status === 'rejected' && (
-              <Alert
-                color="red"
-                variant="outline"
-                title={`Rejected by ${shown.rejected_by ?? 'somebody'}`}
-              >
+              <Alert color="red" title={`Rejected by ${shown.rejected_by ?? 'somebody'}`}>
                 {shown.reject_reason ?? 'No reason given'}
               </Alert>
             )}
@@ -187,7 +183,7 @@ function Deviations({ bess_id, day }: { bess_id: number; day: string }) {
           const { strayed } = deviationsOf(data)
           const rows = is_whole ? data : strayed
           return (
-            <Card withBorder padding="sm">
+            <Card padding="sm">
               <Text>{summaryOf(data)}</Text>
               {data.length > strayed.length && (
                 <Switch

@@ -159,7 +159,7 @@ function Limits({ dashboard: { unit, envelope } }: { dashboard: BatteryDashboard
   return (
     <SimpleGrid cols={2} spacing="sm">
       {sides.map(({ name, kw, rated_kw, why, min }) => (
-        <Card key={name} withBorder padding="sm">
+        <Card key={name} padding="sm">
           <Muted>Maximum {name}</Muted>
           <Text className="figure" fw={600} fz={20}>
             {formatPower(kw)}
@@ -218,9 +218,7 @@ function Alarms({ bess_id }: { bess_id: number }) {
       <Answered query={alarms}>
         {({ data }) =>
           data.length === 0 ? (
-            <Alert color="teal" variant="outline">
-              No active alarms
-            </Alert>
+            <Alert color="teal">No active alarms</Alert>
           ) : (
             data
               .toSorted(bySeverity)
@@ -242,7 +240,7 @@ function Alarm({ alarm }: { alarm: BatteryAlarmState }) {
   const { raw_value, threshold_value, threshold_unit: unit } = alarm
   const text = alarm.message ?? alarm.description
   return (
-    <Card withBorder padding="sm">
+    <Card padding="sm">
       <Group gap="xs">
         <SeverityBadge severity={alarm.severity} />
         <Text fw={600}>{alarm.name}</Text>
@@ -342,7 +340,7 @@ function Cells({ bess_id, cluster_idx }: { bess_id: number; cluster_idx: number 
   const cells = useRead('bess', 'bessClustersGet', { bess_id, cluster_idx }, slow_ms)
   const [kind, setKind] = useState<'voltage' | 'temperature'>('voltage')
   return (
-    <Card withBorder padding="sm">
+    <Card padding="sm">
       <Group justify="space-between" mb="xs">
         <Title order={3} size="h4">
           Cells of cluster {cluster_idx}

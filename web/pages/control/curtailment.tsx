@@ -152,7 +152,7 @@ function CommandCard({ command: { rows }, onRelease, onCloseRecord }: CommandCar
   const outsider = outsiderOf(first)
   const record = group_id ?? id
   return (
-    <Card withBorder padding="sm">
+    <Card padding="sm">
       <Group justify="space-between" align="flex-start">
         <div>
           <Title order={3} size="h4">
@@ -407,7 +407,7 @@ function Outcome({ released }: { released: CurtailmentRelease }) {
     )
   }
   return (
-    <Alert color="teal" variant="outline" title="Released" role="status">
+    <Alert color="teal" title="Released" role="status">
       {restored > 0
         ? 'The devices confirm that the limit is lifted at every plant.'
         : 'The limit had not started.'}

@@ -77,7 +77,7 @@ interface CardProps {
 function ProposalCard({ proposal, onDecide }: CardProps) {
   const { kind, reason, made_by, made_at, lapses_at } = proposal
   return (
-    <Card withBorder padding="sm">
+    <Card padding="sm">
       <Group justify="space-between" align="flex-start">
         <div>
           <Title order={3} size="h4">

@@ -113,7 +113,7 @@ function Unknown({ summary }: WithSummary) {
   const { unknown, energy_without_contract_kwh, known, net_amount, currency } = summary
   if (unknown.length === 0 && energy_without_contract_kwh === 0) return null
   return (
-    <Alert color="orange.9" variant="outline" title="Incomplete amounts">
+    <Alert color="orange.9" title="Incomplete amounts">
       <List size="sm">
         {net_amount === null && known && (
           <List.Item>Net so far: {formatMoney(known.net_amount, currency)}.</List.Item>

@@ -348,7 +348,6 @@ function Sources({ markets }: { markets: readonly Market[] }) {
         <Alert
           key={market.market_code}
           color="red"
-          variant="outline"
           mb="xs"
           title={`Prices of ${market.name} cannot be fetched`}
         >

@@ -113,7 +113,7 @@ function SiteCard({ site }: { site: Site }) {
   const { status } = site
   const open_count = status?.open_alert_count ?? 0
   return (
-    <Card withBorder component={Link} href={`/sites/${site.site_id}`}>
+    <Card component={Link} href={`/sites/${site.site_id}`}>
       <Group justify="space-between">
         <Heading>{site.name}</Heading>
         <HealthBadge status={site.health_status} />

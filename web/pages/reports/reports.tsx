@@ -402,7 +402,7 @@ function Catalogue({ templates, onOnce, onSubscribe }: CatalogueProps) {
         const is_in_plan = modules.includes(template.required_module)
         const periods = template.periods.map((one) => (one === 'custom' ? 'free dates' : one))
         return (
-          <Card key={template.template_id} withBorder>
+          <Card key={template.template_id}>
             <Stack gap="xs" h="100%">
               <Group justify="space-between" wrap="nowrap" align="flex-start">
                 <Title order={2} size="h5">

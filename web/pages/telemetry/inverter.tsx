@@ -99,7 +99,7 @@ function Alarms({ inverter }: { inverter: Inverter }) {
     return rows.find(({ manufacturer }) => manufacturer === inverter.manufacturer) ?? rows[0]
   }
   return (
-    <Alert color="red" variant="outline" title={`Alarms of the inverter: ${codes.length}`}>
+    <Alert color="red" title={`Alarms of the inverter: ${codes.length}`}>
       <Stack gap="sm">
         {codes.map((code) => {
           const words = wordsOf(code)

@@ -1,9 +1,9 @@
-import { Box, Button, Group, Paper, Stack } from '@mantine/core'
+import { Box, Button, Group, Paper } from '@mantine/core'
 import { type FormRulesRecord, type UseFormReturnType, useForm } from '@mantine/form'
 import { type ReactNode, useState } from 'react'
 import { changedFields } from '../../ui/changed-fields.ts'
 import { useFormDraft } from '../../ui/draft.ts'
-import { DraftNotice, leadTo, Problem, WriteButton, withFields } from '../../ui/form.tsx'
+import { SubmitForm, withFields } from '../../ui/form.tsx'
 import { Muted, SiteLink } from '../../ui/page.tsx'
 import { type Condition, type SeenWrite, useSeenWrite } from '../../ui/use-write.ts'
 
@@ -28,7 +28,7 @@ export function EditForm<Values extends object, Body extends object, Whole exten
   const [seen, setSeen] = useState(whole)
   const form = useForm<Values>({ initialValues, validate: rules })
   const draft = useFormDraft(edit_draft, form)
-  const { run, is_pending, error, differences } = useSeenWrite<Values, Whole>({
+  const write = useSeenWrite<Values, Whole>({
     ...subjectOf(seen),
     draft,
     onConflict: setSeen,
@@ -45,26 +45,19 @@ export function EditForm<Values extends object, Body extends object, Whole exten
   }
   return (
     <Paper withBorder p="md">
-      <form onSubmit={form.onSubmit(run, leadTo(form))} noValidate>
-        <Stack>
-          <DraftNotice {...draft} />
-          {children(form)}
-          <Problem error={error} differences={differences} />
-          <Group>
-            <WriteButton
-              scope="om:write"
-              type="submit"
-              loading={is_pending}
-              disabled={!form.isDirty()}
-            >
-              Save
-            </WriteButton>
-            <Button variant="default" onClick={close}>
-              {form.isDirty() ? 'Discard changes' : 'Close'}
-            </Button>
-          </Group>
-        </Stack>
-      </form>
+      <SubmitForm
+        {...{ form, draft, write }}
+        scope="om:write"
+        action="Save"
+        disabled={!form.isDirty()}
+        aside={
+          <Button variant="default" onClick={close}>
+            {form.isDirty() ? 'Discard changes' : 'Close'}
+          </Button>
+        }
+      >
+        {children(form)}
+      </SubmitForm>
     </Paper>
   )
 }

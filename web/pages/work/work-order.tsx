@@ -1,4 +1,4 @@
-import type { GivenAttachment, WholeWorkOrder } from '@heliograph/sdk'
+import type { WholeWorkOrder } from '@heliograph/sdk'
 import { Alert, Anchor, Badge, Group, List, Paper, Stack, Text, TextInput } from '@mantine/core'
 import { useForm } from '@mantine/form'
 import { useDisclosure } from '@mantine/hooks'
@@ -7,7 +7,7 @@ import { useMay, useRead, useSite } from '../../queries.ts'
 import { SeverityBadge, StateBadge } from '../../ui/badges.tsx'
 import { DeviceLinks } from '../../ui/devices.tsx'
 import { useFormDraft, useHasDraft } from '../../ui/draft.ts'
-import { DraftNotice, leadTo, Problem, WriteButton } from '../../ui/form.tsx'
+import { SubmitForm, WriteButton } from '../../ui/form.tsx'
 import { formatEnergy, formatMoney, formatQuantity, inWords } from '../../ui/format.ts'
 import { Facts, Heading, Page, Section, Time, timeBy } from '../../ui/page.tsx'
 import { StateSteps, type Step } from '../../ui/state-steps.tsx'
@@ -114,7 +114,7 @@ function Until({ order }: OrderProps) {
   )
   if (!sla_breached) return <Text>{text}</Text>
   return (
-    <Alert color="red" variant="outline" title="Overdue">
+    <Alert color="red" title="Overdue">
       {text}
     </Alert>
   )
@@ -180,7 +180,7 @@ function Steps({ order }: OrderProps) {
     <Stack gap="xs">
       <StateSteps {...{ steps, write, subject: orderSubject(site_id, order) }} />
       {status === 'in_progress' && missing.length > 0 && (
-        <Alert color="blue" variant="outline" title="Required items before completion">
+        <Alert color="blue" title="Required items before completion">
           <List size="sm">
             {missing.slice(0, missing_shown).map(({ item_id, position, title }) => (
               <List.Item key={item_id}>
@@ -260,11 +260,13 @@ function AddAttachment({ order }: OrderProps) {
     },
   })
   const draft = useFormDraft('attachment', form)
-  const { run, is_pending, error, differences } = useSeenWrite({
+  const write = useSeenWrite({
     ...orderSubject(site_id, order),
     done: 'Attachment added',
     onDone: draft.discard,
-    write: (added: GivenAttachment, condition: Condition) => {
+    write: ({ url, file_name: name }: typeof form.values, condition: Condition) => {
+      const file_name = name.trim()
+      const added = { url: url.trim(), file_name, content_type: typeOf(file_name) }
       // The request replaces the whole list.
       const kept = order.attachments.map(({ uploaded_at: _, ...one }) => one)
       const attachments = [...kept, added]
@@ -273,37 +275,28 @@ function AddAttachment({ order }: OrderProps) {
     },
   })
   return (
-    <form
-      noValidate
-      onSubmit={form.onSubmit(({ url, file_name }) => {
-        const name = file_name.trim()
-        run({ url: url.trim(), file_name: name, content_type: typeOf(name) })
-      }, leadTo(form))}
+    <SubmitForm
+      {...{ form, draft, write }}
+      scope="om:write"
+      action="Add"
+      variant="default"
+      gap="xs"
     >
-      <Stack gap="xs">
-        <DraftNotice {...draft} />
-        <Group align="flex-start" gap="xs">
-          <TextInput
-            label="URL of the file"
-            description="The file is linked, not uploaded."
-            inputMode="url"
-            style={{ flex: '2 1 240px' }}
-            {...form.getInputProps('url')}
-          />
-          <TextInput
-            label="Name"
-            description="With extension, such as fuse.jpg"
-            style={{ flex: '1 1 180px' }}
-            {...form.getInputProps('file_name')}
-          />
-        </Group>
-        <Problem error={error} differences={differences} />
-        <Group>
-          <WriteButton scope="om:write" type="submit" variant="default" loading={is_pending}>
-            Add
-          </WriteButton>
-        </Group>
-      </Stack>
-    </form>
+      <Group align="flex-start" gap="xs">
+        <TextInput
+          label="URL of the file"
+          description="The file is linked, not uploaded."
+          inputMode="url"
+          style={{ flex: '2 1 240px' }}
+          {...form.getInputProps('url')}
+        />
+        <TextInput
+          label="Name"
+          description="With extension, such as fuse.jpg"
+          style={{ flex: '1 1 180px' }}
+          {...form.getInputProps('file_name')}
+        />
+      </Group>
+    </SubmitForm>
   )
 }

@@ -77,7 +77,7 @@ function Command({
   const { code, server_url, expires_at } = made
   if (state !== 'open') {
     return (
-      <Alert color={state === 'enrolled' ? 'teal' : 'orange'} variant="outline" role="status">
+      <Alert color={state === 'enrolled' ? 'teal' : 'orange'} role="status">
         {states[state]}
       </Alert>
     )

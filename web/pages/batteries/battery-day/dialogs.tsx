@@ -344,7 +344,7 @@ function PowerFields({ form, hour }: { form: UseFormReturnType<Revision>; hour: 
   const value = form.values.power_kw
   if (isFixed(hour)) {
     return (
-      <Alert color="blue" variant="outline" role="status">
+      <Alert color="blue" role="status">
         This hour has no headroom: the plan needs its energy in other hours. Change a later hour
         first.
       </Alert>

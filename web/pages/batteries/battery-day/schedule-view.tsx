@@ -44,7 +44,7 @@ export function ScheduleView({ listed }: { listed: BessSchedule }) {
   )
   return (
     <Stack>
-      <Card withBorder padding="sm">
+      <Card padding="sm">
         <Group justify="space-between" align="flex-start">
           <Status schedule={schedule} />
           {is_proposed && <Decide schedule={schedule} etag={etag} />}
@@ -157,7 +157,7 @@ interface WithSchedule {
 function Violations({ schedule: { constraint_violations: found } }: WithSchedule) {
   if (found.length === 0) return null
   return (
-    <Alert color="red" variant="outline" title="This plan is not feasible" role="status">
+    <Alert color="red" title="This plan is not feasible" role="status">
       <List size="sm">
         {found.map(({ constraint, hour, message }) => (
           <List.Item key={`${constraint} ${hour}`}>{message}</List.Item>

@@ -88,7 +88,7 @@ function OrderCard({ order }: { order: StandingOrder }) {
   const limit = limit_mode === 'percent' ? `${short(limit_value)} %` : formatPower(limit_value)
   const button = { scope: 'curtailment:write', variant: 'default', size: 'sm' } as const
   return (
-    <Card withBorder padding="sm">
+    <Card padding="sm">
       <Group justify="space-between" align="flex-start">
         <div>
           <Title order={3} size="h4">

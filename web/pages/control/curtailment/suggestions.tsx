@@ -96,7 +96,7 @@ function PriceWindow({ logger_id, window, timezone, now_ms, onTake }: PriceWindo
       end: clockAt(Date.parse(end_at), timezone),
     })
   return (
-    <Card withBorder padding="sm">
+    <Card padding="sm">
       <Group justify="space-between">
         <div>
           <Text fw={600}>
@@ -144,7 +144,7 @@ export function PeakSuggestion({ logger_id, span, onTake }: PeakSuggestionProps)
   const limit_pct = data?.suggested_limit_pct ?? null
   if (!data || limit_pct === null) return null
   return (
-    <Alert color="blue" variant="outline" role="status">
+    <Alert color="blue" role="status">
       <Group justify="space-between">
         <Text size="sm">
           Expected peak: {formatPower(data.forecast_peak_p50_kw)}. {limit_pct} % is below the peak.

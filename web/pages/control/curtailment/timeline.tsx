@@ -32,7 +32,7 @@ export function Timeline({ rows }: { rows: CurtailmentRow[] }) {
       instantOfEnd(shownEnd(row, now_ms)) > start_ms,
   )
   return (
-    <Card withBorder padding="sm">
+    <Card padding="sm">
       <Stack gap="xs">
         <Group justify="space-between">
           <Title order={2} size="h3">

@@ -50,11 +50,7 @@ function Fallback({ forecast }: { forecast: Forecast }) {
   const { status, fallback_reason } = forecast
   if (status === 'ok') return null
   return (
-    <Alert
-      color="orange"
-      variant="outline"
-      title={status === 'stale' ? 'Stale forecast' : 'Fallback forecast'}
-    >
+    <Alert color="orange" title={status === 'stale' ? 'Stale forecast' : 'Fallback forecast'}>
       {status === 'stale' ? (
         <>
           Based on the weather forecast of <Time at={forecast.weather_run_at} />.
