@@ -9,7 +9,7 @@ const groups = [
   { name: 'start', tags: ['$initial' as const] },
   {
     name: 'shared',
-    test: /@mantine.hooks|pages.*\.ts$|ui.[\w-]+\.ts$|ui.(badges|devices|when-seen)\.tsx$/,
+    test: /@mantine.hooks|pages.*\.ts$|ui.[\w-]+\.ts$|ui.(badges|devices)\.tsx$/,
     minShareCount: 2,
   },
   {

@@ -81,11 +81,11 @@ export function Shell({ children }: { children: ReactNode }) {
   )
 }
 
+const look = { variant: 'subtle', color: 'gray', size: 'lg' } as const
+
 const SearchButton = ({ onOpen }: { onOpen: () => void }) => (
   <ActionIcon
-    variant="subtle"
-    color="gray"
-    size="lg"
+    {...look}
     onClick={onOpen}
     aria-label="Search and switch site"
     aria-keyshortcuts="Control+K Meta+K"
@@ -113,9 +113,7 @@ function BellOf({ site_id }: { site_id: string }) {
       <ActionIcon
         component={Link}
         href={`/sites/${site_id}/notifications`}
-        variant="subtle"
-        color="gray"
-        size="lg"
+        {...look}
         aria-label={count === 0 ? 'Notifications' : `Notifications: ${count} unread`}
       >
         <IconBell size={20} />
@@ -131,13 +129,7 @@ function ColorScheme() {
   const scheme = useComputedColorScheme('light', { getInitialValueInEffect: false })
   const other = scheme === 'dark' ? 'light' : 'dark'
   return (
-    <ActionIcon
-      variant="subtle"
-      color="gray"
-      size="lg"
-      onClick={() => setColorScheme(other)}
-      aria-label={`Use ${other} colours`}
-    >
+    <ActionIcon {...look} onClick={() => setColorScheme(other)} aria-label={`Use ${other} colours`}>
       {scheme === 'dark' ? <IconSun size={20} /> : <IconMoon size={20} />}
     </ActionIcon>
   )
@@ -156,12 +148,7 @@ function PersonMenu() {
   return (
     <Menu position="bottom-end">
       <Menu.Target>
-        <ActionIcon
-          variant="subtle"
-          color="gray"
-          size="lg"
-          aria-label={`Signed in as ${user.name}`}
-        >
+        <ActionIcon {...look} aria-label={`Signed in as ${user.name}`}>
           <IconUser size={20} />
         </ActionIcon>
       </Menu.Target>

@@ -11,6 +11,7 @@ import {
 import { keepPreviousData, useQuery } from '@tanstack/react-query'
 import { type ReactNode, useState } from 'react'
 import { Problem } from './form.tsx'
+import { inWords } from './format.ts'
 import { loaded } from './lazy-chart.tsx'
 import { Muted } from './page.tsx'
 import { Answered, Empty } from './states.tsx'
@@ -62,6 +63,30 @@ export function numeric<Row>(
     ...(format.unit && { unit: format.unit }),
   }
 }
+
+interface RowActionsProps<Name extends string> {
+  names: readonly Name[]
+  /** Name of the row, for screen readers. */
+  of: string
+  onAct: (name: Name) => void
+}
+
+/** Buttons in the last column of a table. */
+export const RowActions = <Name extends string>({ names, of, onAct }: RowActionsProps<Name>) => (
+  <Group gap="xs" wrap="nowrap" justify="flex-end">
+    {names.map((name) => (
+      <Button
+        key={name}
+        size="xs"
+        variant="default"
+        onClick={() => onAct(name)}
+        aria-label={`${inWords(name)} ${of}`}
+      >
+        {inWords(name)}
+      </Button>
+    ))}
+  </Group>
+)
 
 export interface DataTableProps<Row> {
   label: string

@@ -4,7 +4,7 @@ import { useQuery } from '@tanstack/react-query'
 import { useMemo } from 'react'
 import { aligned, type History, type HistoryQuery, type Shown } from './history.ts'
 import { type Line, LineChart, type LineColor } from './line-chart.tsx'
-import type { Quantity } from './quantities.ts'
+import { type Quantity, quantityChoices } from './quantities.ts'
 import type { Span } from './site-clock.ts'
 import { Answered, Empty } from './states.tsx'
 import { useFilters } from './use-filters.ts'
@@ -46,10 +46,7 @@ export default function HistoryChart({
     <Stack gap="sm">
       <MultiSelect
         label="Quantities"
-        data={quantities.map(({ name, label, unit }) => ({
-          value: name,
-          label: `${label} (${unit})`,
-        }))}
+        data={quantityChoices(quantities)}
         value={chosen}
         onChange={(names) => filters.set({ show: names.join(',') || null })}
         searchable

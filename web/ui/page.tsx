@@ -99,14 +99,12 @@ export const Section = ({ title, aside, children }: TitledProps & { aside?: Reac
 /** A part of a page with its heading, without a frame. */
 export const Part = ({ title, aside, gap = 'xs', children }: PartProps) => (
   <Stack gap={gap}>
-    {aside ? (
-      <Group justify="space-between">
-        <PartTitle>{title}</PartTitle>
-        {aside}
-      </Group>
-    ) : (
-      <PartTitle>{title}</PartTitle>
-    )}
+    <Group justify="space-between">
+      <Title order={2} size="h3">
+        {title}
+      </Title>
+      {aside}
+    </Group>
     {children}
   </Stack>
 )
@@ -115,12 +113,6 @@ interface PartProps extends TitledProps {
   aside?: ReactNode
   gap?: 'xs' | 'sm'
 }
-
-const PartTitle = ({ children }: { children: string }) => (
-  <Title order={2} size="h3">
-    {children}
-  </Title>
-)
 
 type SiteLinkProps = AnchorProps & ElementProps<'a', keyof AnchorProps> & { to: string }
 

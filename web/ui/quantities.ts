@@ -8,6 +8,9 @@ export interface Quantity {
   digits?: number
 }
 
+export const quantityChoices = (quantities: readonly Quantity[]) =>
+  quantities.map(({ name, label, unit }) => ({ value: name, label: `${label} (${unit})` }))
+
 const mppt = (name: string, label: string, unit: string, digits: number, count: number) =>
   Array.from({ length: count }, (_, nth) => ({
     name: `${name}:${nth}`,

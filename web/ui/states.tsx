@@ -1,5 +1,5 @@
 import { HeliographError, isCode } from '@heliograph/sdk'
-import { Alert, Button, Center, Loader, Stack, Text } from '@mantine/core'
+import { Alert, Button, Center, Loader, Stack, Text, VisuallyHidden } from '@mantine/core'
 import type { ReactNode } from 'react'
 import { Muted } from './page.tsx'
 
@@ -46,10 +46,22 @@ function titleOf(error: unknown): string {
   return 'Rejected by the server'
 }
 
-export function Empty({ title, children }: { title: string; children?: ReactNode }) {
+interface EmptyProps {
+  title: string
+  /** For screen readers, where the page has headings only with content. */
+  heading?: string
+  children?: ReactNode
+}
+
+export function Empty({ title, heading, children }: EmptyProps) {
   return (
     <Center mih={160} p="md">
       <Stack gap={4} align="center">
+        {heading && (
+          <VisuallyHidden>
+            <h2>{heading}</h2>
+          </VisuallyHidden>
+        )}
         <Text fw={600} fz="lg" ta="center">
           {title}
         </Text>

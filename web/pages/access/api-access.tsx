@@ -17,7 +17,7 @@ import { askPlatform } from '../../api.ts'
 import type { PlatformKey, PlatformKeyList, PlatformShownKey } from '../../generated/platform.ts'
 import { usePlatform, useUser } from '../../queries.ts'
 import { CopyText } from '../../ui/copy-text.tsx'
-import { type Column, column, DataTable, wrapped } from '../../ui/data-table.tsx'
+import { type Column, column, DataTable, RowActions, wrapped } from '../../ui/data-table.tsx'
 import { SiteNames } from '../../ui/fields.tsx'
 import { ConfirmByName, Dialog, OnceModal } from '../../ui/form.tsx'
 import { formatAge, inWords } from '../../ui/format.ts'
@@ -122,19 +122,11 @@ function KeyTable({ keys: rows, onOpen }: KeyTableProps) {
       '',
       (key) =>
         isUsable(key) && (
-          <Group gap="xs" wrap="nowrap" justify="flex-end">
-            {(['rotate', 'revoke'] as const).map((what) => (
-              <Button
-                key={what}
-                size="xs"
-                variant="default"
-                onClick={() => onOpen(what, key)}
-                aria-label={`${inWords(what)} ${key.name}`}
-              >
-                {inWords(what)}
-              </Button>
-            ))}
-          </Group>
+          <RowActions
+            names={['rotate', 'revoke']}
+            of={key.name}
+            onAct={(what) => onOpen(what, key)}
+          />
         ),
     ),
   ]

@@ -1,4 +1,4 @@
-import { Alert, Badge, Button, Group, Select, Switch, Text, TextInput } from '@mantine/core'
+import { Alert, Badge, Button, Select, Switch, Text, TextInput } from '@mantine/core'
 import { useForm } from '@mantine/form'
 import { useState } from 'react'
 import { askPlatform } from '../../api.ts'
@@ -11,7 +11,7 @@ import type {
 } from '../../generated/platform.ts'
 import { usePlatform, useUser } from '../../queries.ts'
 import { CopyText } from '../../ui/copy-text.tsx'
-import { type Column, column, DataTable, wrapped } from '../../ui/data-table.tsx'
+import { type Column, column, DataTable, RowActions, wrapped } from '../../ui/data-table.tsx'
 import { checkSites, SiteChoice, SiteNames } from '../../ui/fields.tsx'
 import { ConfirmByName, Dialog, leadTo, OnceModal, Problem, withFields } from '../../ui/form.tsx'
 import { inWords, none } from '../../ui/format.ts'
@@ -70,19 +70,11 @@ function PeopleTable({ people, onOpen }: PeopleTableProps) {
     column('Second factor', ({ two_factor_enabled: on }) => (on ? 'On' : 'Off')),
     column('Last sign-in', ({ signed_in_at }) => <LocalTime at={signed_in_at} />),
     column('', (person) => (
-      <Group gap="xs" wrap="nowrap" justify="flex-end">
-        {(['change', 'remove'] as const).map((what) => (
-          <Button
-            key={what}
-            size="xs"
-            variant="default"
-            onClick={() => onOpen(what, person)}
-            aria-label={`${inWords(what)} ${person.name}`}
-          >
-            {inWords(what)}
-          </Button>
-        ))}
-      </Group>
+      <RowActions
+        names={['change', 'remove']}
+        of={person.name}
+        onAct={(what) => onOpen(what, person)}
+      />
     )),
   ]
   const rows = people.toSorted((a, b) => a.name.localeCompare(b.name))
@@ -208,14 +200,11 @@ function Invitations() {
       '',
       ({ state, invitation_id, email, role }) =>
         state === 'open' && (
-          <Button
-            size="xs"
-            variant="default"
-            onClick={() => revoke.run(invitation_id)}
-            aria-label={`Revoke the invitation of ${email ?? role}`}
-          >
-            Revoke
-          </Button>
+          <RowActions
+            names={['revoke']}
+            of={`the invitation of ${email ?? role}`}
+            onAct={() => revoke.run(invitation_id)}
+          />
         ),
     ),
   ]

@@ -4,17 +4,7 @@ import type {
   BessApprovals,
   BessOptimizations,
 } from '@heliograph/sdk'
-import {
-  Badge,
-  Card,
-  Group,
-  List,
-  Progress,
-  SimpleGrid,
-  Stack,
-  Text,
-  VisuallyHidden,
-} from '@mantine/core'
+import { Badge, Card, Group, List, Progress, SimpleGrid, Stack, Text } from '@mantine/core'
 import { useQueries } from '@tanstack/react-query'
 import { useState } from 'react'
 import { Link } from 'wouter'
@@ -37,14 +27,9 @@ export default function Batteries() {
       <Answered query={useUnits()}>
         {({ data }) =>
           data.length === 0 ? (
-            <>
-              <VisuallyHidden>
-                <h2>Units</h2>
-              </VisuallyHidden>
-              <Empty title="No batteries">
-                A battery appears as soon as its edge agent has reported it.
-              </Empty>
-            </>
+            <Empty heading="Units" title="No batteries">
+              A battery appears as soon as its edge agent has reported it.
+            </Empty>
           ) : (
             <Stack>
               {fleet.data && <Together fleet={fleet.data} />}
@@ -261,7 +246,6 @@ function ApproveAll({ units, target_date, nameOf, onApproved, onClose }: Approve
       title="Approve all plans"
       action={`Approve ${proposed.length}`}
       write={approve}
-      problem={approve.error && <Failure error={approve.error} />}
       disabled={proposed.length === 0}
       onAct={() => approve.run(undefined)}
       onClose={onClose}

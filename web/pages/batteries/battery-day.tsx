@@ -1,15 +1,5 @@
 import type { BatteryDeviation, BessSchedule } from '@heliograph/sdk'
-import {
-  Alert,
-  Button,
-  Card,
-  Group,
-  SegmentedControl,
-  Stack,
-  Switch,
-  Text,
-  VisuallyHidden,
-} from '@mantine/core'
+import { Alert, Button, Card, Group, SegmentedControl, Stack, Switch, Text } from '@mantine/core'
 import { useState } from 'react'
 import { useRead } from '../../queries.ts'
 import { column, DataTable, numeric, tableOf } from '../../ui/data-table.tsx'
@@ -112,16 +102,11 @@ function Plans({ bess_id, day, may_plan }: { bess_id: number; day: string; may_p
         const shown = offered.find((one) => one.schedule_id === chosen_id) ?? offered[0]
         if (!shown) {
           return (
-            <>
-              <VisuallyHidden>
-                <h2>Plan</h2>
-              </VisuallyHidden>
-              <Empty title="No plan for this day">
-                {may_plan
-                  ? 'The battery is dispatched only by an approved plan. Other commands may still move it.'
-                  : 'No plan was dispatched. Other commands may have moved the battery.'}
-              </Empty>
-            </>
+            <Empty heading="Plan" title="No plan for this day">
+              {may_plan
+                ? 'The battery is dispatched only by an approved plan. Other commands may still move it.'
+                : 'No plan was dispatched. Other commands may have moved the battery.'}
+            </Empty>
           )
         }
         return (

@@ -26,7 +26,7 @@ import {
   usePredictedPrices,
   useProduction,
 } from './predictions/reads.ts'
-import { TwoDays } from './predictions/two-days.tsx'
+import { labelOf, TwoDays } from './predictions/two-days.tsx'
 
 const week_days = 7
 
@@ -178,10 +178,7 @@ function PriceForecast({ prices, timezone }: PriceForecastProps) {
   const option = useMemo(
     () =>
       bandOption({
-        labels: prices.map(
-          ({ start_at }) =>
-            `${formatTime(start_at, timezone, 'day').slice(0, 3)} ${formatTime(start_at, timezone, 'time')}`,
-        ),
+        labels: prices.map(({ start_at }) => labelOf(start_at, timezone)),
         p10: prices.map((price) => price.p10_price_per_mwh),
         p50: prices.map((price) => price.p50_price_per_mwh),
         p90: prices.map((price) => price.p90_price_per_mwh),

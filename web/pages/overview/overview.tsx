@@ -1,11 +1,12 @@
 import type { Overview } from '@heliograph/sdk'
 import { SimpleGrid, Stack } from '@mantine/core'
+import { useIntersection } from '@mantine/hooks'
+import { type ReactNode, useState } from 'react'
 import { useOverview } from '../../queries.ts'
 import { HealthBadge } from '../../ui/badges.tsx'
 import { loaded } from '../../ui/lazy-chart.tsx'
 import { Page, Section, SiteLink } from '../../ui/page.tsx'
 import { Answered } from '../../ui/states.tsx'
-import { WhenSeen } from '../../ui/when-seen.tsx'
 import { AttentionList } from './attention-list.tsx'
 import { Figures } from './figures.tsx'
 import { Flow } from './flow.tsx'
@@ -63,5 +64,23 @@ function Parts({ overview }: { overview: Overview }) {
         </Section>
       </WhenSeen>
     </Stack>
+  )
+}
+
+interface WhenSeenProps {
+  /** Height of the empty place, px. */
+  height: number
+  children: ReactNode
+}
+
+/** Shows and reads its children once a person scrolls near them. */
+function WhenSeen({ height, children }: WhenSeenProps) {
+  const { ref, entry } = useIntersection({ rootMargin: '100px' })
+  const [is_seen, setSeen] = useState(false)
+  if (entry?.isIntersecting && !is_seen) setSeen(true)
+  return (
+    <div ref={ref} style={is_seen ? undefined : { minHeight: height }}>
+      {is_seen && children}
+    </div>
   )
 }

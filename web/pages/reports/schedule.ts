@@ -33,20 +33,14 @@ export function whenText(one: ReportSubscription): string {
   return `${frequency}${on}, ${time_of_day} (${timezone}), period ${inWords(period).toLowerCase()}`
 }
 
-export interface SubscriptionValues {
-  name: string
-  enabled: boolean
-  frequency: ReportSubscription['frequency']
+type Same = 'name' | 'enabled' | 'frequency' | 'time_of_day' | 'timezone' | 'period' | 'format'
+
+export interface SubscriptionValues
+  extends Pick<ReportSubscription, Same | 'recipients' | 'parameters'> {
   day_of_week: string
   day_of_month: string
-  time_of_day: string
-  timezone: string
-  period: ReportSubscription['period']
-  format: ReportSubscription['format']
-  recipients: string[]
   /** Empty for all plants. */
   logger_ids: string[]
-  parameters: Record<string, unknown>
 }
 
 export function newValues(

@@ -7,7 +7,7 @@ import { DayPicker, useDaySpan } from '../../ui/days.tsx'
 import { FilterTabs } from '../../ui/filters.tsx'
 import { loaded } from '../../ui/lazy-chart.tsx'
 import { Page, Section } from '../../ui/page.tsx'
-import type { Quantity } from '../../ui/quantities.ts'
+import { type Quantity, quantityChoices } from '../../ui/quantities.ts'
 import { Answered, Empty } from '../../ui/states.tsx'
 import { useFilters } from '../../ui/use-filters.ts'
 import { useNodes } from '../plant/station/switchings.tsx'
@@ -84,10 +84,7 @@ function Chosen() {
       <MultiSelect
         label="Quantities"
         description={`Up to ${quantities_max}`}
-        data={offered.map(({ name, label, unit }) => ({
-          value: name,
-          label: `${label} (${unit})`,
-        }))}
+        data={quantityChoices(offered)}
         value={quantities.map(({ name }) => name)}
         onChange={(next) => filters.set({ show: next.join(',') || 'none' })}
         maxValues={quantities_max}

@@ -18,12 +18,12 @@ import {
 } from '@mantine/core'
 import { type UseFormReturnType, useForm } from '@mantine/form'
 import { useQueryClient } from '@tanstack/react-query'
-import { useEffect, useState } from 'react'
+import { useState } from 'react'
 import { heliograph } from '../../../api.ts'
 import { useSite } from '../../../queries.ts'
 import { useDraft, useFormDraft } from '../../../ui/draft.ts'
 import { NumberField } from '../../../ui/fields.tsx'
-import { Dialog, WriteButton } from '../../../ui/form.tsx'
+import { Dialog, WriteButton, withFields } from '../../../ui/form.tsx'
 import {
   formatEnergy,
   formatMoney,
@@ -216,9 +216,9 @@ export function PlanModal({ bess_id, day, onClose }: PlanModalProps) {
   const plan = useWrite({
     write: ({ aim, soc_end_target_pct: end }: typeof form.values, key) => {
       const unit = { site_id, bess_id, target_date: day, 'Idempotency-Key': key }
-      if (aim === 'idle') return heliograph.bessOptimize({ ...unit, idle: true })
       const target = typeof end === 'number' ? { soc_end_target_pct: end } : {}
-      return heliograph.bessOptimize({ ...unit, objective: aim, ...target })
+      const wanted = aim === 'idle' ? { idle: true } : { objective: aim, ...target }
+      return withFields(form, () => heliograph.bessOptimize({ ...unit, ...wanted }))
     },
     done: ({ totals }: BessSchedule) =>
       `Proposed: ${formatMoney(totals.expected_net_amount, totals.currency)} expected.`,
@@ -226,14 +226,12 @@ export function PlanModal({ bess_id, day, onClose }: PlanModalProps) {
     draft,
     onDone: onClose,
   })
-  const general = useFieldErrors(form, plan.error)
   return (
     <Dialog
       title={`Plan ${day} (UTC)`}
       action="Create"
       write={plan}
       draft={draft}
-      problem={general ? <Failure error={general} /> : null}
       onSubmit={form.onSubmit(plan.run)}
       onClose={onClose}
     >
@@ -262,17 +260,6 @@ export function PlanModal({ bess_id, day, onClose }: PlanModalProps) {
   )
 }
 
-/** Shows violations beside their fields; returns an error without any. */
-function useFieldErrors<Values>(form: UseFormReturnType<Values>, error: unknown): unknown {
-  const violations = error instanceof HeliographError ? error.violations : []
-  // biome-ignore lint/correctness/useExhaustiveDependencies: once for each answer
-  useEffect(
-    () => form.setErrors(Object.fromEntries(violations.map((one) => [one.field, one.message]))),
-    [error],
-  )
-  return violations.length === 0 ? error : null
-}
-
 interface HourModalProps {
   schedule: BessSchedule
   hour: ScheduleHour
@@ -297,21 +284,22 @@ export function HourModal({ schedule, hour, etag, onClose }: HourModalProps) {
   const draft = useFormDraft(`hour ${schedule_id} ${hour.hour}`, form)
   const revise = useWrite({
     write: ({ power_kw, note }: Revision, key) =>
-      heliograph.bessScheduleHourRevise({
-        site_id,
-        schedule_id,
-        hour: hour.hour,
-        power_kw: Number(power_kw),
-        'If-Match': seen,
-        'Idempotency-Key': key,
-        ...(note.trim() !== '' && { note: note.trim() }),
-      }),
+      withFields(form, () =>
+        heliograph.bessScheduleHourRevise({
+          site_id,
+          schedule_id,
+          hour: hour.hour,
+          power_kw: Number(power_kw),
+          'If-Match': seen,
+          'Idempotency-Key': key,
+          ...(note.trim() !== '' && { note: note.trim() }),
+        }),
+      ),
     done: (revised: BessSchedule) => outcomeOf(totals.expected_net_amount, revised),
     changes: ['bess'],
     draft,
     onDone: onClose,
   })
-  const general = useFieldErrors(form, revise.error)
   const [start, end] = [hour.start_at, hour.end_at].map((at) => formatTime(at, timezone, 'time'))
   return (
     <Dialog
@@ -319,7 +307,7 @@ export function HourModal({ schedule, hour, etag, onClose }: HourModalProps) {
       action="Change hour"
       write={revise}
       draft={draft}
-      problem={general ? <Refused error={general} onLooked={onClose} /> : null}
+      problem={<Refused error={revise.error} onLooked={onClose} />}
       closeOnClickOutside={!form.isDirty()}
       disabled={isFixed(hour)}
       onSubmit={form.onSubmit(revise.run)}
@@ -427,6 +415,8 @@ interface RefusedProps {
 function Refused({ error, onLooked }: RefusedProps) {
   const queries = useQueryClient()
   if (error === null || error === undefined) return null
+  // Errors of fields stand beside them.
+  if (error instanceof HeliographError && error.violations.length > 0) return null
   const is_changed = isCode(error, 'precondition_failed')
   const conflict = isCode(error, 'conflict_state') ? error.details : null
   const state = conflict?.['current_state']

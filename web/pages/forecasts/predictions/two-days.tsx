@@ -5,7 +5,7 @@ import { bandOption } from '../../../ui/band-option.ts'
 import { formatEnergy, formatPower, formatTime, inWords, none } from '../../../ui/format.ts'
 import { Chart } from '../../../ui/lazy-chart.tsx'
 import { FigureGrid, figures, Muted, Section, Time, useNow } from '../../../ui/page.tsx'
-import { addDays, clockAt, daysFrom, isWithin, lastsAt } from '../../../ui/site-clock.ts'
+import { addDays, daysFrom, isWithin, lastsAt } from '../../../ui/site-clock.ts'
 import { Empty } from '../../../ui/states.tsx'
 import { bandOf, sumOf } from './day-energy.ts'
 import { fallbackWords } from './reads.ts'
@@ -160,8 +160,6 @@ function powerOf({ actual_kwh, start_at, end_at }: PredictedProduction): number 
   return actual_kwh / ((Date.parse(end_at) - Date.parse(start_at)) / 3_600_000)
 }
 
-const labelOf = (at: string, timezone: string) => {
-  const clock = clockAt(Date.parse(at), timezone)
-  const day = formatTime(at, timezone, 'day').split(',')[0]
-  return `${day?.slice(0, 3)} ${clock.slice(11)}`
-}
+/** `Mon 13:00`. */
+export const labelOf = (at: string, timezone: string) =>
+  `${formatTime(at, timezone, 'day').slice(0, 3)} ${formatTime(at, timezone, 'time')}`
