@@ -108,7 +108,7 @@ function chartsOf(history: History, quantities: readonly Quantity[]) {
       values: columns[nth]!,
       ...lineStyle(nth),
       ...(name === 'available_power_kw' && { dash: true }),
-      ...(digits !== undefined && { digits }),
+      digits,
     }))
     return { unit, at_ms, lines }
   })

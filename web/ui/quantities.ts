@@ -5,86 +5,110 @@ export interface Quantity {
   name: string
   label: string
   unit: string
-  digits?: number
+  digits: number
 }
 
 export const quantityChoices = (quantities: readonly Quantity[]) =>
   quantities.map(({ name, label, unit }) => ({ value: name, label: `${label} (${unit})` }))
 
-const mppt = (name: string, label: string, unit: string, digits: number, count: number) =>
+/** By the ending of a field; the first that fits. */
+const units: readonly (readonly [ending: string, unit: string])[] = [
+  ['_w_m2', 'W/m²'],
+  ['_m_s', 'm/s'],
+  ['_kwh', 'kWh'],
+  ['_kvar', 'kvar'],
+  ['_kw', 'kW'],
+  ['_hz', 'Hz'],
+  ['_pct', '%'],
+  ['_hpa', 'hPa'],
+  ['_kohm', 'kΩ'],
+  ['_deg', '°'],
+  ['_mm', 'mm'],
+  ['_mv', 'mV'],
+  ['_v', 'V'],
+  ['_a', 'A'],
+  ['_c', '°C'],
+  ['power_factor', 'cos φ'],
+]
+
+export const unitOf = (field: string | null) =>
+  units.find(([ending]) => field?.endsWith(ending))?.[1] ?? ''
+
+const quantity = (name: string, label: string, digits = 1): Quantity => ({
+  name,
+  label,
+  unit: unitOf(name),
+  digits,
+})
+
+const mppt = (name: string, label: string, digits: number, count: number): Quantity[] =>
   Array.from({ length: count }, (_, nth) => ({
+    ...quantity(name, `${label}, MPPT ${nth}`, digits),
     name: `${name}:${nth}`,
-    label: `${label}, MPPT ${nth}`,
-    unit,
-    digits,
   }))
 
 const power: readonly Quantity[] = [
-  { name: 'ac_power_kw', label: 'Power', unit: 'kW' },
-  { name: 'available_power_kw', label: 'Available power', unit: 'kW' },
-  { name: 'dc_power_kw', label: 'DC power', unit: 'kW' },
-  { name: 'reactive_power_kvar', label: 'Reactive power', unit: 'kvar' },
-  { name: 'power_factor', label: 'Power factor', unit: 'cos φ', digits: 3 },
-  { name: 'frequency_hz', label: 'Frequency', unit: 'Hz', digits: 2 },
+  quantity('ac_power_kw', 'Power'),
+  quantity('available_power_kw', 'Available power'),
+  quantity('dc_power_kw', 'DC power'),
+  quantity('reactive_power_kvar', 'Reactive power'),
+  quantity('power_factor', 'Power factor', 3),
+  quantity('frequency_hz', 'Frequency', 2),
 ]
 
 export const plantQuantities: readonly Quantity[] = [
   ...power,
-  { name: 'poa_irradiance_w_m2', label: 'Irradiance', unit: 'W/m²', digits: 0 },
-  { name: 'module_temperature_c', label: 'Panel temperature', unit: '°C' },
-  { name: 'ambient_temperature_c', label: 'Air temperature', unit: '°C' },
+  quantity('poa_irradiance_w_m2', 'Irradiance', 0),
+  quantity('module_temperature_c', 'Panel temperature'),
+  quantity('ambient_temperature_c', 'Air temperature'),
 ]
 
 /** From measured irradiance and temperature, by the hour; not a field of readings. */
-export const expectedPower: Quantity = {
-  name: 'expected_power_kw',
-  label: 'Expected power',
-  unit: 'kW',
-}
+export const expectedPower = quantity('expected_power_kw', 'Expected power')
 
 export const inverterQuantities: readonly Quantity[] = [
   ...power,
-  { name: 'power_limit_pct', label: 'Device limit', unit: '%' },
-  { name: 'dc_voltage_v', label: 'DC voltage', unit: 'V' },
-  { name: 'dc_current_a', label: 'DC current', unit: 'A', digits: 2 },
-  { name: 'voltage_l1_l2_v', label: 'Voltage L1-L2', unit: 'V' },
-  { name: 'voltage_l2_l3_v', label: 'Voltage L2-L3', unit: 'V' },
-  { name: 'voltage_l3_l1_v', label: 'Voltage L3-L1', unit: 'V' },
-  { name: 'current_l1_a', label: 'Current L1', unit: 'A', digits: 2 },
-  { name: 'current_l2_a', label: 'Current L2', unit: 'A', digits: 2 },
-  { name: 'current_l3_a', label: 'Current L3', unit: 'A', digits: 2 },
-  { name: 'cabinet_temperature_c', label: 'Cabinet temperature', unit: '°C' },
-  { name: 'heatsink_temperature_c', label: 'Heat sink temperature', unit: '°C' },
-  { name: 'insulation_resistance_kohm', label: 'Insulation resistance', unit: 'kΩ', digits: 0 },
+  quantity('power_limit_pct', 'Device limit'),
+  quantity('dc_voltage_v', 'DC voltage'),
+  quantity('dc_current_a', 'DC current', 2),
+  quantity('voltage_l1_l2_v', 'Voltage L1-L2'),
+  quantity('voltage_l2_l3_v', 'Voltage L2-L3'),
+  quantity('voltage_l3_l1_v', 'Voltage L3-L1'),
+  quantity('current_l1_a', 'Current L1', 2),
+  quantity('current_l2_a', 'Current L2', 2),
+  quantity('current_l3_a', 'Current L3', 2),
+  quantity('cabinet_temperature_c', 'Cabinet temperature'),
+  quantity('heatsink_temperature_c', 'Heat sink temperature'),
+  quantity('insulation_resistance_kohm', 'Insulation resistance', 0),
 ]
 
 export const batteryQuantities: readonly Quantity[] = [
-  { name: 'power_kw', label: 'Power', unit: 'kW' },
-  { name: 'setpoint_kw', label: 'Setpoint', unit: 'kW' },
-  { name: 'max_discharge_power_kw', label: 'Maximum discharge', unit: 'kW' },
-  { name: 'max_charge_power_kw', label: 'Maximum charge', unit: 'kW' },
-  { name: 'soc_pct', label: 'State of charge', unit: '%' },
-  { name: 'soh_pct', label: 'State of health', unit: '%' },
-  { name: 'dc_voltage_v', label: 'DC voltage', unit: 'V' },
-  { name: 'dc_current_a', label: 'DC current', unit: 'A' },
-  { name: 'cell_voltage_max_mv', label: 'Highest cell', unit: 'mV', digits: 0 },
-  { name: 'cell_voltage_min_mv', label: 'Lowest cell', unit: 'mV', digits: 0 },
-  { name: 'cell_temperature_max_c', label: 'Hottest cell', unit: '°C' },
-  { name: 'cell_temperature_min_c', label: 'Coldest cell', unit: '°C' },
-  { name: 'ambient_temperature_c', label: 'Air temperature', unit: '°C' },
-  { name: 'coolant_temperature_c', label: 'Coolant', unit: '°C' },
-  { name: 'insulation_resistance_kohm', label: 'Insulation resistance', unit: 'kΩ', digits: 0 },
+  quantity('power_kw', 'Power'),
+  quantity('setpoint_kw', 'Setpoint'),
+  quantity('max_discharge_power_kw', 'Maximum discharge'),
+  quantity('max_charge_power_kw', 'Maximum charge'),
+  quantity('soc_pct', 'State of charge'),
+  quantity('soh_pct', 'State of health'),
+  quantity('dc_voltage_v', 'DC voltage'),
+  quantity('dc_current_a', 'DC current'),
+  quantity('cell_voltage_max_mv', 'Highest cell', 0),
+  quantity('cell_voltage_min_mv', 'Lowest cell', 0),
+  quantity('cell_temperature_max_c', 'Hottest cell'),
+  quantity('cell_temperature_min_c', 'Coldest cell'),
+  quantity('ambient_temperature_c', 'Air temperature'),
+  quantity('coolant_temperature_c', 'Coolant'),
+  quantity('insulation_resistance_kohm', 'Insulation resistance', 0),
 ]
 
 export const mpptQuantities = (count: number): readonly Quantity[] => [
-  ...mppt('mppt_power_kw', 'DC power', 'kW', 2, count),
-  ...mppt('mppt_voltage_v', 'Voltage', 'V', 1, count),
-  ...mppt('mppt_current_a', 'Current', 'A', 2, count),
+  ...mppt('mppt_power_kw', 'DC power', 2, count),
+  ...mppt('mppt_voltage_v', 'Voltage', 1, count),
+  ...mppt('mppt_current_a', 'Current', 2, count),
 ]
 
 export const stringQuantities: readonly Quantity[] = [
-  { name: 'current_a', label: 'Current', unit: 'A', digits: 2 },
-  { name: 'voltage_v', label: 'Voltage', unit: 'V', digits: 0 },
+  quantity('current_a', 'Current', 2),
+  quantity('voltage_v', 'Voltage', 0),
 ]
 
 const switched: Partial<Record<string, string>> = { door: '1 = open', relay: '1 = on' }

@@ -10,6 +10,7 @@ import { type Words, wordBadge } from '../../ui/badges.tsx'
 import { type Column, column, DataTable, wrapped } from '../../ui/data-table.tsx'
 import { formatQuantity, inWords, none } from '../../ui/format.ts'
 import { FigureGrid, figures, Muted, NamedFigure, Notice, Page, Time } from '../../ui/page.tsx'
+import { unitOf } from '../../ui/quantities.ts'
 import { Answered } from '../../ui/states.tsx'
 
 const siteGaps = {
@@ -31,24 +32,6 @@ const kinds: Readonly<Record<string, string>> = {
   station: 'Met station',
   bess: 'Battery',
 }
-
-/** By the ending of a column; the first that fits. */
-const units: readonly (readonly [ending: string, unit: string])[] = [
-  ['_w_m2', 'W/m²'],
-  ['_m_s', 'm/s'],
-  ['_kwh', 'kWh'],
-  ['_kvar', 'kvar'],
-  ['_kw', 'kW'],
-  ['_hz', 'Hz'],
-  ['_pct', '%'],
-  ['_hpa', 'hPa'],
-  ['_deg', '°'],
-  ['_mm', 'mm'],
-  ['_v', 'V'],
-  ['_a', 'A'],
-  ['_c', '°C'],
-]
-const unitOf = (name: string | null) => units.find(([ending]) => name?.endsWith(ending))?.[1] ?? ''
 
 const isMissing = ({ value }: PlatformCommissionedQuantity) => value === null
 const isComplete = ({ comm_state, quantities }: PlatformCommissionedDevice) =>

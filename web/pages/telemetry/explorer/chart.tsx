@@ -214,7 +214,7 @@ function seriesOf(
       name: quantity.name,
       label: quantity.label,
       unit: kwp ? 'W/kWp' : quantity.unit,
-      digits: kwp ? 0 : (quantity.digits ?? 1),
+      digits: kwp ? 0 : quantity.digits,
       values: columns[nth]!.map((value) => (kwp && value !== null ? (value * 1000) / kwp : value)),
     }
   })
