@@ -5,6 +5,7 @@ import test, { after, before } from 'node:test'
 import { type ReadingKind, readingKinds } from '@heliograph/domain/readings'
 import { counted, sequenced } from '../../test/cluster-fixtures.ts'
 import { type TestDatabase, testDatabase } from '../../test/postgres.ts'
+import { reference_tables } from './distribute.ts'
 
 let database: TestDatabase
 
@@ -107,6 +108,17 @@ test('foreign keys of site tables stay within the site or lead to tables without
       or (select attname from pg_attribute where attrelid = k.confrelid and attnum = k.confkey[1])
         <> 'site_id')`)
   assert.deepEqual(crossing, [])
+})
+
+test('tables without sites that site tables refer to are copied to every node', async () => {
+  const referred = await database.db.query<{ table: string }>(`
+    select distinct k.confrelid::regclass::text as "table"
+    from pg_constraint k join (${site_tables}) s on s.oid = k.conrelid
+    where k.contype = 'f' and k.confrelid not in (select oid from (${site_tables}) t)`)
+  assert.deepEqual(
+    referred.filter(({ table }) => !reference_tables.includes(table)),
+    [],
+  )
 })
 
 /** Columns whose ids the server takes itself (`site-ids.ts`). */

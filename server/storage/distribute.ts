@@ -6,8 +6,9 @@ import type { Database } from './database.ts'
 import { hasRow } from './rows.ts'
 
 /** Tables without sites that every node needs: tables of sites refer to or are joined with them. */
-const reference_tables = [
+export const reference_tables = [
   'clients',
+  'api_keys',
   'users',
   'mail_recipients',
   'webhooks',
