@@ -121,8 +121,8 @@ const readSite = (db: Queries, site_id: string) =>
     `select site_id, name, coalesce(inventory->>'timezone', 'UTC') as timezone,
        coalesce((inventory->>'latitude')::float8, 0) as latitude,
        coalesce((inventory->>'longitude')::float8, 0) as longitude, inventory->>'currency' as currency
-     from sites s where site_id = $1 and (
-       inventory is not null or exists (select from edges e where e.site_id = s.site_id))`,
+     from sites where site_id = $1 and (
+       inventory is not null or exists (select from edges where site_id = $1))`,
     [site_id],
   )
 

@@ -4,16 +4,16 @@ import type { AlertStatus } from './rule.ts'
 import { alertColumns } from './store.ts'
 
 /** The newest work order and defect of an alert, without cancelled and dismissed ones. */
-const links = `
+const links = (site: string) => `
   (select max(l.wo_id) from work_order_alerts l
      join work_orders w on w.site_id = l.site_id and w.wo_id = l.wo_id
-   where l.site_id = a.site_id and l.alert_id = a.alert_id and w.status <> 'cancelled'
+   where l.site_id = ${site} and l.alert_id = a.alert_id and w.status <> 'cancelled'
   ) as work_order_id,
   (select max(l.defect_id) from defect_alerts l
      join defects d on d.site_id = l.site_id and d.defect_id = l.defect_id
-   where l.site_id = a.site_id and l.alert_id = a.alert_id and d.status <> 'dismissed'
+   where l.site_id = ${site} and l.alert_id = a.alert_id and d.status <> 'dismissed'
   ) as defect_id`
-const listed = `${alertColumns}, a.created_at, a.updated_at, ${links}`
+const listed = (site: string) => `${alertColumns}, a.created_at, a.updated_at, ${links(site)}`
 
 interface AlertPage {
   site_id: string
@@ -61,7 +61,7 @@ const pageStatement = (name: string, after: string) => ({
         select count(*) from alerts where site_id = $1 and status = asked.status
       ) as of_status
     )
-    select counted.count, ${listed}
+    select counted.count, ${listed('$1')}
     from counted
     left join (found join alerts a on a.site_id = $1 and a.alert_id = found.alert_id) on true
     order by found.started_at desc, found.alert_id desc`,
@@ -75,7 +75,7 @@ const alertsAfter = pageStatement(
 
 export const readListedAlerts = (db: Queries, site_id: string, alert_ids: readonly number[]) =>
   db.query<ListedAlert>(
-    `select ${listed} from alerts a where a.site_id = $1 and a.alert_id = any ($2)
+    `select ${listed('$1')} from alerts a where a.site_id = $1 and a.alert_id = any ($2)
      order by a.alert_id`,
     [site_id, alert_ids],
   )
@@ -129,10 +129,11 @@ const openAlerts = {
         or (started_at, site_id, alert_id) < ($4, $5::text, $6::bigint)
       order by started_at desc, site_id desc, alert_id desc limit $3
     )
-    select counted.count, found.site_id, found.site_name, ${listed}
+    select counted.count, page.*
     from (select count(*) from open) as counted
     left join (
-      found join alerts a on a.site_id = found.site_id and a.alert_id = found.alert_id
-    ) on true
-    order by found.started_at desc, found.site_id desc, found.alert_id desc`,
+      select a.site_id, found.site_name, ${listed('a.site_id')}
+      from found join alerts a on a.site_id = found.site_id and a.alert_id = found.alert_id
+    ) as page on true
+    order by page.started_at desc, page.site_id desc, page.alert_id desc`,
 } as const

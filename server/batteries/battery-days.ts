@@ -64,7 +64,7 @@ export async function readBatteryDays(db: Queries, asked: DaysAsked): Promise<Un
 const unitsOf = `
   select site_id, bess_id, logger_id, market_code, rated_charge_power_kw,
     rated_discharge_power_kw, commissioned_date, retired_at,
-    least(created_at, ${firstReadingAt('bess', 'b')}) as known_from_at
+    least(created_at, ${firstReadingAt('bess', '$1', 'b')}) as known_from_at
   from batteries b
   where site_id = $1 and ($2::int is null or logger_id = $2)
     and (retired_at is null or retired_at > $3)
@@ -154,7 +154,7 @@ function dueDays(
     `select b.site_id, b.bess_id, b.rated_charge_power_kw, b.rated_discharge_power_kw, day.at
      from (select * from batteries where site_id = $4) as b
      cross join lateral (
-       select date_trunc('day', ${firstReadingAt('bess', 'b')}) as at
+       select date_trunc('day', ${firstReadingAt('bess', '$4', 'b')}) as at
      ) as first
      cross join lateral generate_series(first.at, least($1, b.retired_at), '1 day') as day (at)
      left join battery_days d

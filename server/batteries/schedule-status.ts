@@ -130,7 +130,7 @@ const clock_slack = "interval '1 hour'"
 const dayOf = (schedule: string) => `(${schedule}.target_date::timestamp at time zone 'UTC')`
 
 /** SQL of `Dispatched` for a row of `battery_schedules` that is called `schedule`, of a site. */
-export const dispatchedOf = (schedule: string, site_id = `${schedule}.site_id`): string => `(
+export const dispatchedOf = (schedule: string): string => `(
   select json_build_object(
     'powered_hours', array(
       select h.hour
@@ -148,7 +148,7 @@ export const dispatchedOf = (schedule: string, site_id = `${schedule}.site_id`):
     select d.*, date_part(
       'hour', coalesce(d.interval_start_at, d.issued_at) at time zone 'UTC')::int as hour
     from battery_dispatches d
-    where d.site_id = ${site_id} and d.bess_id = ${schedule}.bess_id
+    where d.site_id = $1 and d.bess_id = ${schedule}.bess_id
       and d.schedule_id = ${schedule}.schedule_id
       and d.issued_at >= ${dayOf(schedule)} - ${clock_slack}
       and d.issued_at < ${dayOf(schedule)} + interval '1 day' + ${clock_slack}

@@ -142,7 +142,7 @@ const units = {
       l.measured_at, l.received_at, l.quality, ${columnsOf('bess', 'l')},
       s.setup -> 'protection' AS protection,
       coalesce(s.setup ->> 'bms_firmware', d.firmware_version) AS bms_firmware,
-      (SELECT e.agent_version FROM edges e WHERE e.site_id = b.site_id
+      (SELECT e.agent_version FROM edges e WHERE e.site_id = $1
        ORDER BY e.last_seen_at DESC NULLS LAST LIMIT 1) AS ems_firmware,
       since.measured_at AS day_first_at,
       since.charged_total_kwh AS day_first_charged_kwh,
@@ -150,7 +150,7 @@ const units = {
       newest.clamp_reason, newest.from_at AS clamped_from_at,
       newest.source AS command_source, newest.from_at AS command_from_at,
       today.state AS schedule_state,
-      CASE WHEN today.approved_at IS NOT NULL THEN ${dispatchedOf('today', '$1')} END
+      CASE WHEN today.approved_at IS NOT NULL THEN ${dispatchedOf('today')} END
         AS schedule_dispatched
     FROM batteries b
     LEFT JOIN bess_latest l ON l.site_id = b.site_id AND l.bess_id = b.bess_id

@@ -159,7 +159,7 @@ function readPlants(db: Queries, { site_id, logger_id, from_ms }: TermsWindow): 
     `select logger_id, l.name as logger_name, rated_power_kw, commissioned_date, retired_at,
        coalesce(s.inventory->>'timezone', 'UTC') as timezone,
        (select count(*)::int from inverters i
-        where i.site_id = l.site_id and i.logger_id = l.logger_id
+        where i.site_id = $1 and i.logger_id = l.logger_id
           and (i.retired_at is null or i.retired_at > $3)) as inverter_count
      from loggers l join sites s using (site_id)
      where site_id = $1 and ($2::int is null or logger_id = $2)

@@ -171,8 +171,9 @@ test('a row', async (t) => {
       Object.values(whole),
     )
     const [read] = await db.query<StoredRow>(
-      `select ${rowColumns('$1::timestamptz')} from curtailment_rows r, curtailment_groups g`,
-      [now],
+      `select ${rowColumns('$2::timestamptz')} from curtailment_rows r, curtailment_groups g
+       where r.site_id = $1`,
+      ['park', now],
     )
     return rowRecord(read!, noMoney)
   }
@@ -277,9 +278,9 @@ test('a row', async (t) => {
     )
     const readAt = async (now: string) => {
       const read = await db.query<StoredRow>(
-        `select ${rowColumns('$1::timestamptz')} from curtailment_rows r, curtailment_groups g
-         order by r.logger_id`,
-        [now],
+        `select ${rowColumns('$2::timestamptz')} from curtailment_rows r, curtailment_groups g
+         where r.site_id = $1 order by r.logger_id`,
+        ['park', now],
       )
       return read.map((one) => rowRecord(one, noMoney))
     }

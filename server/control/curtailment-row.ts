@@ -226,7 +226,7 @@ const releasingReason = (now: string) => `
     when not ${isReleasing(now)} then null
     when not exists (
       select from edges e
-      where e.site_id = r.site_id and e.revoked_at is null
+      where e.site_id = $1 and e.revoked_at is null
         and e.last_seen_at >= ${now} - interval '${edge_silence_s_max} seconds'
     ) then 'edge_unreachable'
     when r.failure_code = 'raise_refused' then 'raise_refused'
@@ -238,7 +238,7 @@ const isUnanswered = (now: string) => `
   r.acknowledged_at is null and r.released_at is null
   and ${now} >= greatest(r.start_at, g.created_at) + interval '${answer_s} seconds'`
 
-/** SQL: the columns of a `StoredRow`, from `curtailment_rows r` and its `curtailment_groups g`. */
+/** SQL: the columns of a `StoredRow` of site $1, from `curtailment_rows r` and its group `g`. */
 export const rowColumns = (now: string) => `
   r.row_id as id, r.group_id, r.logger_id, ${rowStatus(now)} as status,
   g.source, g.scope, g.limit_mode, g.limit_value, r.start_at, r.end_at, r.max_power_kw,
@@ -250,7 +250,7 @@ export const rowColumns = (now: string) => `
   r.retry_count, r.failure_message, r.available_power_kw,
   case when ${isUnanswered(now)} then 'edge_offline' else r.failure_code end as failure_code,
   (select sum(h.curtailed_energy_kwh) from curtailment_hours h
-   where h.site_id = r.site_id and h.group_id = r.group_id and h.logger_id = r.logger_id)
+   where h.site_id = $1 and h.group_id = r.group_id and h.logger_id = r.logger_id)
     as curtailed_energy_kwh,
   g.created_by, g.cancelled_by, g.idempotency_key, g.request_id`
 

@@ -59,7 +59,7 @@ export async function readRecentHours(
     `select h.hour_at,
        h.energy_kwh + greatest(coalesce(h.curtailment_loss_kwh, 0), coalesce((
          select sum(c.curtailed_energy_kwh) from curtailment_hours c
-         where c.site_id = h.site_id and c.logger_id = h.logger_id
+         where c.site_id = $1 and c.logger_id = h.logger_id
            and c.hour_at = h.hour_at), 0)) as energy_kwh
      from logger_hours h
      where h.site_id = $1 and h.logger_id = $2 and h.hour_at >= $3

@@ -24,7 +24,7 @@ export async function readServices(
             (extract(epoch from retired_at) * 1000)::float8 as to_ms
      from loggers l, lateral (
        select min(hour_at) as first_at from logger_hours h
-       where h.site_id = l.site_id and h.logger_id = l.logger_id
+       where h.site_id = $1 and h.logger_id = l.logger_id
      ) as known
      where site_id = $1 and rated_power_kw > 0
      order by logger_id`,

@@ -103,7 +103,7 @@ async function readLocations(
 
 const idsAt = (table: string, id: string) => `
   ARRAY(SELECT d.${id} FROM ${table} d
-        WHERE d.site_id = p.site_id AND d.location_id = p.location_id AND d.retired_at IS NULL
+        WHERE d.site_id = $1 AND d.location_id = p.location_id AND d.retired_at IS NULL
         ORDER BY 1) AS ${id}s`
 
 /** Counts by location; empty when $3 is false. */

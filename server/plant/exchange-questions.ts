@@ -100,7 +100,7 @@ export async function readOpenExchanges(
 }
 
 const inService = (table: string, is_own: string) =>
-  `exists (select from ${table} d where d.site_id = x.site_id and ${is_own} and d.retired_at is null)`
+  `exists (select from ${table} d where d.site_id = $1 and ${is_own} and d.retired_at is null)`
 /** A part of a battery unit, such as `1.cluster.0`, belongs to its unit. */
 const unit = inService('batteries', "d.bess_id::text = split_part(x.device_id, '.', 1)")
 

@@ -1,8 +1,8 @@
 /**
- * SQL for the height above sea level, m, of the row of `sites` with this alias: from the inventory,
- * else the mean of its locations; null without either.
+ * SQL for the height above sea level, m, of a row of `sites` with this id: from the inventory, else
+ * the mean of its locations; null without either.
  */
-export const siteElevation = (site: string): string => `
-  coalesce((${site}.inventory->>'elevation_m')::float8,
+export const siteElevation = (site_id: string): string => `
+  coalesce((inventory->>'elevation_m')::float8,
     (select avg(p.elevation_m)::float8 from locations p
-     where p.site_id = ${site}.site_id and p.retired_at is null))`
+     where p.site_id = ${site_id} and p.retired_at is null))`

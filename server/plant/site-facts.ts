@@ -8,8 +8,8 @@ import { type SiteFacts, situationOf } from './situation.ts'
 export const announcedSite = (columns: string) =>
   `LATERAL jsonb_to_record(coalesce(s.inventory, '{}')) AS site (${columns})`
 
-export const edge_seen_at =
-  '(SELECT max(e.last_seen_at) FROM edges e WHERE e.site_id = s.site_id) AS edge_seen_at'
+export const edgeSeenAt = (site: string) =>
+  `(SELECT max(e.last_seen_at) FROM edges e WHERE e.site_id = ${site}) AS edge_seen_at`
 
 /** Without an announced site file, the time zone is UTC and its other facts are null. */
 export interface AnnouncedFacts extends SiteFacts {
@@ -26,8 +26,8 @@ const announced = `timezone text, latitude float8, longitude float8, poll jsonb,
 export async function siteFacts(db: Queries, site_id: string): Promise<AnnouncedFacts> {
   const [facts] = await db.query<AnnouncedFacts>(
     `SELECT s.name, coalesce(site.timezone, 'UTC') AS timezone, site.latitude, site.longitude,
-            ${siteElevation('s')} AS elevation_m, site.poll, site.currency, site.country_code,
-            site.export_plan_limit_kw, ${edge_seen_at}
+            ${siteElevation('$1')} AS elevation_m, site.poll, site.currency, site.country_code,
+            site.export_plan_limit_kw, ${edgeSeenAt('$1')}
      FROM sites s, ${announcedSite(announced)}
      WHERE s.site_id = $1`,
     [site_id],

@@ -41,10 +41,10 @@ const select = `
     case when last.state = 'succeeded' and last.download_expires_at <= $2 then 'expired'
       else last.state end as last_run_status,
     (select count(*) from report_runs f
-     where f.site_id = s.site_id and f.sub_id = s.sub_id and f.state = 'failed'
+     where f.site_id = $1 and f.sub_id = s.sub_id and f.state = 'failed'
        and f.queued_at > coalesce(
          (select max(g.queued_at) from report_runs g
-          where g.site_id = s.site_id and g.sub_id = s.sub_id and g.state = 'succeeded'),
+          where g.site_id = $1 and g.sub_id = s.sub_id and g.state = 'succeeded'),
          '-infinity'))::int as failure_count
   from report_subscriptions s
   join sites here on here.site_id = s.site_id
@@ -52,7 +52,7 @@ const select = `
   left join users u on u.id = s.key_id
   left join lateral (
     select r.queued_at, r.run_id, r.state, r.download_expires_at from report_runs r
-    where r.site_id = s.site_id and r.sub_id = s.sub_id
+    where r.site_id = $1 and r.sub_id = s.sub_id
     order by r.queued_at desc, r.run_id limit 1) last on true
   where s.site_id = $1`
 
@@ -203,11 +203,9 @@ export async function countRecipients(
 ): Promise<{ before: number; after: number }> {
   const [counts] = await db.query<{ before: number; after: number }>(
     `with others as (
-       select s.site_id, s.sub_id, lower(recipient) as recipient
-       from sites here join sites using (client_id)
-         join report_subscriptions s on s.site_id = sites.site_id,
-         unnest(s.recipients) as recipient
-       where here.site_id = $1)
+       select site_id, sub_id, lower(recipient) as recipient
+       from sites join report_subscriptions s using (site_id), unnest(s.recipients) as recipient
+       where client_id = (select client_id from sites where site_id = $1))
      select (select count(distinct recipient)::int from others) as before,
        (select count(*)::int from (
          select recipient from others where not (site_id = $1 and sub_id = $2) or $2 is null

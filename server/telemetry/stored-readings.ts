@@ -38,17 +38,17 @@ export async function rowsSince(db: Queries, kind: ReadingKind): Promise<number>
   return bound!.before_at?.getTime() ?? Number.NEGATIVE_INFINITY
 }
 
-/** SQL for the instant of the first reading of a device, whose columns are those of `device`. */
-export function firstReadingAt(kind: ReadingKind, device: string): string {
+/** SQL for the instant of the first reading of a device, the row `device` of the site `site`. */
+export function firstReadingAt(kind: ReadingKind, site: string, device: string): string {
   const { table, keys } = readingKinds[kind]
   const [key] = keys
   return `least((
       select measured_at from ${table}
-      where site_id = ${device}.site_id and ${key} = ${device}.${key}
+      where site_id = ${site} and ${key} = ${device}.${key}
       order by measured_at limit 1
     ), (
       select first_at from reading_blocks
-      where site_id = ${device}.site_id and kind = '${kind}' and device_id = ${device}.${key}
+      where site_id = ${site} and kind = '${kind}' and device_id = ${device}.${key}
       order by hour_at limit 1
     ))`
 }

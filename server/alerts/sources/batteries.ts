@@ -122,7 +122,7 @@ async function readStaleUnits(
      from batteries b
      cross join lateral (
        select at, reason_code from battery_control_notes
-       where site_id = b.site_id and bess_id = b.bess_id order by at desc, nth desc limit 1
+       where site_id = $1 and bess_id = b.bess_id order by at desc, nth desc limit 1
      ) as n
      where b.site_id = $1 and b.retired_at is null
        and n.reason_code in ('battery_stale', 'pcs_stale')`,

@@ -135,7 +135,7 @@ const readOnce = (db: Queries, site_id: string, now: Date) =>
      where site_id = $1 and edge = 'once' and at > $2 and received_at > $3 and code not like 'relay:%'
        and not (code = 'device_identity_changed' and exists (
          select from device_exchanges x
-         where x.site_id = events.site_id and x.kind = source_kind and x.device_id = source_id
+         where x.site_id = $1 and x.kind = source_kind and x.device_id = source_id
            and x.changed_at = at))
      order by source_kind, source_id, code, at desc, event_id desc`,
     [site_id, new Date(now.getTime() - late_ms_max), new Date(now.getTime() - day_ms)],

@@ -156,7 +156,7 @@ const selectEvents = (order: 'asc' | 'desc', before = '') => `
   from (select e.* from ${eventsWhere} ${before}) as e
   left join lateral (
     select at from events r
-    where e.edge = 'falling' and r.site_id = e.site_id and r.source_kind = e.source_kind
+    where e.edge = 'falling' and r.site_id = $1 and r.source_kind = e.source_kind
       and r.source_id = e.source_id and r.code = e.code and r.edge = 'rising'
       and r.source_kind in ('bess', 'pcs') and r.at <= e.at
     order by r.at desc, r.event_id desc limit 1

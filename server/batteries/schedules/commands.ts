@@ -291,7 +291,7 @@ export async function noteDecision(
        reason_code, message, schedule_id, request_id, success)
      select site_id, $9, bess_id, $3, (
          select coalesce(max(nth) + 1, 1000000) from battery_control_notes n
-         where n.site_id = s.site_id and n.bess_id = s.bess_id and n.at = $3 and n.nth >= 1000000
+         where n.site_id = $1 and n.bess_id = s.bess_id and n.at = $3 and n.nth >= 1000000
        ), 'operator', $4, $5, $6, $7 || to_char(target_date, 'YYYY-MM-DD'), schedule_id, $8, true
      from battery_schedules s where site_id = $1 and schedule_id = $2`,
     [

@@ -252,7 +252,7 @@ export function missingDays(
 async function readSites(db: Queries): Promise<Site[]> {
   const rows = await db.query<Position & { site_id: string; readings_from: Date | null }>(
     `select s.site_id, (inventory->>'latitude')::float8 as latitude,
-       (inventory->>'longitude')::float8 as longitude, ${siteElevation('s')} as elevation_m,
+       (inventory->>'longitude')::float8 as longitude, ${siteElevation('s.site_id')} as elevation_m,
        least(
          (select min(hour_at) from inverter_hours h where h.site_id = s.site_id),
          (select min(hour_at) from touched_hours t

@@ -5,7 +5,7 @@ import * as field from '../../http/fields.ts'
 import { Named } from '../../http/params.ts'
 import { healthStatuses } from '../../plant/health.ts'
 import { health } from '../../plant/site.ts'
-import { announcedSite, edge_seen_at } from '../../plant/site-facts.ts'
+import { announcedSite, edgeSeenAt } from '../../plant/site-facts.ts'
 import type { SiteFacts } from '../../plant/situation.ts'
 import type { Database } from '../../storage/database.ts'
 import { examineSites } from './health.ts'
@@ -28,7 +28,7 @@ interface WatchedSite extends SiteFacts {
 export async function watchHealth(db: Database, now: Date): Promise<void> {
   const sites = await db.query<WatchedSite>(
     `SELECT s.site_id, s.name, k.health_status, coalesce(site.timezone, 'UTC') AS timezone,
-       site.latitude, site.longitude, site.elevation_m, site.poll, ${edge_seen_at}
+       site.latitude, site.longitude, site.elevation_m, site.poll, ${edgeSeenAt('s.site_id')}
      FROM sites s
      LEFT JOIN site_status k ON k.site_id = s.site_id
      CROSS JOIN ${announcedSite(

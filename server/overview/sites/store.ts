@@ -1,5 +1,5 @@
 import type { Site } from '../../plant/site.ts'
-import { announcedSite, edge_seen_at } from '../../plant/site-facts.ts'
+import { announcedSite, edgeSeenAt } from '../../plant/site-facts.ts'
 import type { SiteFacts } from '../../plant/situation.ts'
 import type { Queries } from '../../storage/database.ts'
 import type { Stored } from '../../storage/records.ts'
@@ -45,7 +45,7 @@ const ofClient = `
          greatest(s.updated_at, s.inventory_at) AS updated_at,
          coalesce(site.timezone, 'UTC') AS timezone, site.country_code, site.address,
          site.latitude, site.longitude, site.elevation_m, site.currency, site.commissioned_date,
-         site.simulated, site.poll, ${edge_seen_at},
+         site.simulated, site.poll, ${edgeSeenAt('s.site_id')},
          coalesce(l.dc_capacity_kwp, 0) AS dc_capacity_kwp,
          coalesce(l.ac_capacity_kw, 0) AS ac_capacity_kw,
          coalesce(l.logger_count, 0) AS logger_count,

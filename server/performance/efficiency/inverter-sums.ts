@@ -85,7 +85,7 @@ const invertersWithSums = `
     SELECT min(azimuth_deg) AS azimuth_min_deg, max(azimuth_deg) AS azimuth_max_deg,
            min(tilt_deg) AS tilt_min_deg, max(tilt_deg) AS tilt_max_deg
     FROM strings t
-    WHERE t.site_id = i.site_id AND t.inverter_id = i.inverter_id AND t.connected
+    WHERE t.site_id = $1 AND t.inverter_id = i.inverter_id AND t.connected
       AND (t.retired_at IS NULL OR t.retired_at > $2)
   ) AS faces ON true
   WHERE i.site_id = $1 AND (i.retired_at IS NULL OR i.retired_at > $2) AND ($4::int IS NULL OR i.logger_id = $4)

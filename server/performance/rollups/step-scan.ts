@@ -61,10 +61,10 @@ function dueScans(db: Queries, site_id: string, now: Date, limit: number): Promi
      left join step_looks l on l.site_id = i.site_id and l.inverter_id = i.inverter_id
      cross join lateral (
        select max(local_date) as newest_date from string_days d
-       where d.site_id = i.site_id and d.inverter_id = i.inverter_id
+       where d.site_id = $1 and d.inverter_id = i.inverter_id
          and d.local_date < ($2::timestamptz at time zone (s.inventory->>'timezone'))::date
      ) as d
-     where s.site_id = $1 and i.site_id = $1 and i.retired_at is null
+     where s.site_id = $1 and i.retired_at is null
        and d.newest_date > coalesce(l.looked_date, '-infinity')
      order by i.inverter_id
      limit $3`,

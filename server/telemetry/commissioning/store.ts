@@ -1,6 +1,7 @@
 /** The devices of a site with their communication state and their latest reading. */
 import type { CommState } from '@heliograph/domain/link'
 import type { Instrument } from '@heliograph/domain/site'
+import { edgeSeenAt } from '../../plant/site-facts.ts'
 import type { Queries } from '../../storage/database.ts'
 import { expanded, latestColumns } from '../rows.ts'
 import { type Delivered, deliveredBy, deliveredByInstruments } from './quantities.ts'
@@ -123,12 +124,12 @@ export async function readAnnounced(db: Queries, site_id: string): Promise<Annou
 }
 
 const inService = (table: string, condition: string) =>
-  `EXISTS (SELECT FROM ${table} t WHERE t.site_id = s.site_id AND t.retired_at IS NULL AND ${condition})`
+  `EXISTS (SELECT FROM ${table} t WHERE t.site_id = $1 AND t.retired_at IS NULL AND ${condition})`
 
 const announced = {
   name: 'commissioning_site',
   text: `
-    SELECT (SELECT max(e.last_seen_at) FROM edges e WHERE e.site_id = s.site_id) AS edge_seen_at,
+    SELECT ${edgeSeenAt('$1')},
       s.inventory IS NOT NULL AS is_announced,
       coalesce((s.inventory ->> 'latitude')::float8 <> 0
         OR (s.inventory ->> 'longitude')::float8 <> 0, false) AS is_placed,

@@ -77,7 +77,7 @@ const devices = (type: SourceType, table: string, latest: string, changes: objec
 
 const has_no_station = `(not exists (
   select from stations s
-  where s.site_id = d.site_id and s.logger_id = d.logger_id and s.retired_at is null))`
+  where s.site_id = $1 and s.logger_id = d.logger_id and s.retired_at is null))`
 
 const sourcesOfSite = `
   ${devices('logger', 'loggers', 'logger_latest', { sleeps: has_no_station })}

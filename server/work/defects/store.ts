@@ -10,7 +10,7 @@ export interface StoredDefect extends Stored<Defect> {
 
 const record = `select d.*, array(
     select alert_id from defect_alerts a
-    where a.site_id = d.site_id and a.defect_id = d.defect_id order by alert_id) as alert_ids
+    where a.site_id = $1 and a.defect_id = d.defect_id order by alert_id) as alert_ids
   from defects d`
 
 /** @throws ApiError not_found for an unknown location or logger */

@@ -29,16 +29,17 @@ export async function readWorkOrder(
   return stored && wholeRecord(stored, now)
 }
 
+/** A work order of site $1. */
 const record = `select w.*, i.*,
     array(select alert_id from work_order_alerts a
-          where a.site_id = w.site_id and a.wo_id = w.wo_id order by alert_id) as alert_ids,
+          where a.site_id = $1 and a.wo_id = w.wo_id order by alert_id) as alert_ids,
     array(select defect_id from defects d
-          where d.site_id = w.site_id and d.wo_id = w.wo_id order by defect_id) as defect_ids
+          where d.site_id = $1 and d.wo_id = w.wo_id order by defect_id) as defect_ids
   from work_orders w cross join lateral (
     select count(*) as checklist_total,
            count(*) filter (where status <> 'pending') as checklist_done,
            count(*) filter (where status = 'failed') as checklist_failed
-    from work_order_items i where i.site_id = w.site_id and i.wo_id = w.wo_id) i`
+    from work_order_items i where i.site_id = $1 and i.wo_id = w.wo_id) i`
 
 interface WorkOrderFilter extends ListFilter {
   status?: WorkOrderState
