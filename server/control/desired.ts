@@ -117,24 +117,11 @@ async function sendChanges(db: Database, watchers: Set<Watcher>, clock: Clock): 
   const versionOf = ({ site_id }: Watcher) => versions.get(site_id) ?? no_version
   const behind = [...watchers].filter((one) => one.version !== versionOf(one))
   const of_sites = [...Map.groupBy(behind, ({ site_id }) => site_id)]
-  // On a cluster each statement concerns the node of one site.
-  const at_once = db.is_distributed ? 1 : sites_at_once
-  for (let first = 0; first < of_sites.length; first += at_once) {
-    const some = of_sites.slice(first, first + at_once)
+  for (let first = 0; first < of_sites.length; first += sites_at_once) {
+    const some = of_sites.slice(first, first + sites_at_once)
     const ids = some.map(([site_id]) => site_id)
-    // Before the rows are read: a release must not treat them as never sent. In one order, as
-    // another server may send to the same sites.
-    await db.execute(
-      `update curtailment_rows r set told_at = $2
-       from (
-         select site_id, group_id, logger_id from curtailment_rows
-         where site_id = any($1) and told_at is null and released_at is null and end_at > $2
-         order by site_id, group_id, logger_id for update
-       ) as due
-       where (r.site_id, r.group_id, r.logger_id) = (due.site_id, due.group_id, due.logger_id)
-         and r.site_id = any($1)`,
-      [ids, clock.now()],
-    )
+    // Before the rows are read: a release must not treat them as never sent.
+    await markSent(db, ids, clock.now())
     // After the version: a newer change is sent now, and again with its own version.
     const desiredOf = await readDesired(db, ids, clock.now())
     for (const watcher of some.flatMap(([, of_site]) => of_site)) {
@@ -145,13 +132,29 @@ async function sendChanges(db: Database, watchers: Set<Watcher>, clock: Clock): 
   }
 }
 
-const rowColumns = `site_id, r.group_id, logger_id, start_at, end_at, max_power_kw, released_at,
-  case when ${isFromOutside} then g.source end as source`
+/** In one order, as another server may send to the same sites. A row lock names its site. */
+const markSent = (db: Database, site_ids: readonly string[], now: Date) =>
+  db.transaction(async (tx) => {
+    for (const site_id of site_ids.toSorted()) {
+      await tx.execute(
+        `update curtailment_rows r set told_at = $2
+         from (
+           select group_id, logger_id from curtailment_rows
+           where site_id = $1 and told_at is null and released_at is null and end_at > $2
+           order by group_id, logger_id for update
+         ) as due
+         where r.site_id = $1 and (r.group_id, r.logger_id) = (due.group_id, due.logger_id)`,
+        [site_id, now],
+      )
+    }
+  })
 
 /** Of orders from outside, those in force: for an edge that has lost them. */
-const rowsOf = (site: string) => `
-  select ${rowColumns} from curtailment_rows r join curtailment_groups g using (site_id, group_id)
-  where site_id = ${site} and (released_at is null or not ${isFromOutside})`
+const sentRows = `
+  select site_id, r.group_id, logger_id, start_at, end_at, max_power_kw, released_at,
+    case when ${isFromOutside} then g.source end as source
+  from curtailment_rows r join curtailment_groups g using (site_id, group_id)
+  where site_id = any($1) and (released_at is null or not ${isFromOutside})`
 
 /**
  * Includes released rows until their end, for edges that were disconnected at the release. Includes
@@ -162,18 +165,17 @@ async function readDesired(
   site_ids: readonly string[],
   now: Date,
 ): Promise<(site_id: string) => DesiredMessage> {
-  const ofSite = rowsOf(db.is_distributed ? '$1' : 's.site_id')
-  const sites = db.is_distributed ? '(' : 'unnest($1::text[]) as s (site_id) cross join lateral ('
   const rows = await db.query<OfSite & Stored<StoredRow>>(
-    `select rows.*
-     from ${sites}
-       (${ofSite} and end_at > $2)
+    `select site_id, group_id, logger_id, start_at, end_at, max_power_kw, released_at, source
+     from (
+       select *, 0 as nth from (${sentRows} and end_at > $2) as open
        union all
-       (${ofSite} and end_at <= $2 and ${isReleasing('$2::timestamptz')}
-        order by end_at desc limit ${unconfirmed_rows_max})
+       select *, row_number() over (partition by site_id order by end_at desc) as nth
+       from (${sentRows} and end_at <= $2 and ${isReleasing('$2::timestamptz')}) as past
      ) as rows
+     where nth <= ${unconfirmed_rows_max}
      order by start_at, group_id, logger_id`,
-    [db.is_distributed ? site_ids[0] : site_ids, now],
+    [site_ids, now],
   )
   const rowsOfSite = Map.groupBy(rows, ({ site_id }) => site_id)
   const dispatchOf = Map.groupBy(await readDispatch(db, site_ids, now), ({ site_id }) => site_id)

@@ -45,7 +45,6 @@ export interface Transaction extends Queries {
   collect<Item>(write: CollectedWrite<Item>, item: Item): void
   /** The connection of the driver. Do not use it after the transaction. */
   readonly client: pg.PoolClient
-  readonly is_distributed: boolean
 }
 
 type CollectedWrite<Item> = (transaction: Transaction, items: readonly Item[]) => Promise<void>
@@ -170,21 +169,17 @@ export function checkSupported(server: { version: number; text: string; encoding
   }
 }
 
-interface Connected {
+interface Connected extends Pick<Database, 'server_version' | 'is_distributed'> {
   config: pg.PoolConfig
   log: Log
-  server_version: number
-  is_distributed: boolean
 }
 
-function databaseOn(pool: pg.Pool, connected: Connected): Database {
-  const { config, log, server_version, is_distributed } = connected
+function databaseOn(pool: pg.Pool, { config, log, ...facts }: Connected): Database {
   const listening = new ListenConnection(config, log)
   return {
     ...queriesOn((query) => queryPool(pool, query)),
     pool,
-    server_version,
-    is_distributed,
+    ...facts,
     connections: () => ({
       total: pool.totalCount,
       idle: pool.idleCount,
@@ -200,7 +195,7 @@ function databaseOn(pool: pg.Pool, connected: Connected): Database {
       }
       client.on('error', lost)
       try {
-        const result = await runTransaction({ client, is_distributed }, work, options)
+        const result = await runTransaction(client, work, options)
         client.release()
         return result
       } catch (error) {
@@ -308,7 +303,7 @@ async function queryClient(client: pg.PoolClient, query: pg.QueryConfig) {
 }
 
 async function runTransaction<Result>(
-  { client, is_distributed }: Pick<Transaction, 'client' | 'is_distributed'>,
+  client: pg.PoolClient,
   work: (transaction: Transaction) => Promise<Result>,
   { isolation, read_only, lock_timeout_ms }: TransactionOptions,
 ): Promise<Result> {
@@ -319,7 +314,6 @@ async function runTransaction<Result>(
   const transaction: Transaction = {
     ...queriesOn((query) => queryClient(client, query)),
     client,
-    is_distributed,
     async copyInto(target, lines) {
       const copy = client.query(copyFrom(`COPY ${target} FROM STDIN`))
       try {

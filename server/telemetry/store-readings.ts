@@ -148,15 +148,15 @@ function copyTarget(kind: ReadingKind, table: string): string {
 
 const believed_ahead = `interval '${believed_ahead_ms_max} milliseconds'`
 
-const latestStatements = (is_distributed: boolean) =>
+const latestStatements = (is_of_one_site: boolean) =>
   Object.fromEntries(
     (Object.keys(readingKinds) as ReadingKind[]).map((kind) => [
       kind,
-      latestStatement(kind, is_distributed),
+      latestStatement(kind, is_of_one_site),
     ]),
   ) as Record<ReadingKind, { name: string; text: string }>
-const on_one_node = latestStatements(false)
-const on_cluster = latestStatements(true)
+const of_sites = latestStatements(false)
+const of_one_site = latestStatements(true)
 
 /**
  * The latest reading is the newest row of the batch, unless a newer one is stored. A reading dated
@@ -164,12 +164,12 @@ const on_cluster = latestStatements(true)
  * it and it becomes stale without them.
  *
  * The subqueries keep the plan of the prepared statement at one look into an index for each row,
- * however small the tables were when it was planned. On a cluster, the sites of the batch name its
- * node.
+ * however small the tables were when it was planned. A batch of one site names it: on a cluster,
+ * where all batches are, the site decides the node.
  */
 function latestStatement(
   kind: ReadingKind,
-  is_distributed: boolean,
+  is_of_one_site: boolean,
 ): { name: string; text: string } {
   const { table, keys } = readingKinds[kind]
   const latest = `${kind}_latest`
@@ -179,7 +179,7 @@ function latestStatement(
   const moving = columns.filter((name) => !(keys as readonly string[]).includes(name))
   const measured_at = `case when n.measured_at > n.received_at + ${believed_ahead}
     then n.received_at else n.measured_at end`
-  const isOfBatch = (name: string) => (is_distributed ? `and ${name}.site_id = any ($1)` : '')
+  const isOfSite = (name: string) => (is_of_one_site ? `and ${name}.site_id = ($1)[1]` : '')
   const values = columns.map((name) =>
     name === 'measured_at' || name === 'compact_at' ? measured_at : rowValue(kind, name),
   )
@@ -191,17 +191,17 @@ function latestStatement(
       as n (site_id, received_at, measured_at, ${keys.join(', ')})
     cross join lateral (
       select * from ${table} t
-      where ${same('t', 'n')} and t.measured_at = n.measured_at ${isOfBatch('t')} limit 1
+      where ${same('t', 'n')} and t.measured_at = n.measured_at ${isOfSite('t')} limit 1
     ) as r
     where coalesce(
-      (select l.measured_at from ${latest} l where ${same('l', 'n')} ${isOfBatch('l')})
+      (select l.measured_at from ${latest} l where ${same('l', 'n')} ${isOfSite('l')})
         < ${measured_at}, true)
     order by ${own.map((key) => `n.${key}`).join(', ')}
     on conflict (${own.join(', ')}) do update
     set ${moving.map((name) => `${name} = excluded.${name}`).join(', ')},
       received_at = excluded.received_at
     where ${latest}.measured_at < excluded.measured_at`
-  return { name: `update_${latest}`, text }
+  return { name: `update_${latest}${is_of_one_site ? '_of_site' : ''}`, text }
 }
 
 async function updateLatest(
@@ -215,7 +215,7 @@ async function updateLatest(
     ),
   )
   if (newest.length === 0) return
-  const statements = transaction.is_distributed ? on_cluster : on_one_node
+  const statements = devicesOf.size === 1 ? of_one_site : of_sites
   await transaction.execute(statements[kind], [
     arrayOf(newest, ({ site_id }) => site_id),
     arrayOf(newest, ({ site_id }) => receivedAt.get(site_id)!),
