@@ -145,24 +145,32 @@ export interface ClaimedRun extends RunKey {
   attempts: number
 }
 
-const claimed_columns = `r.site_id, r.run_id, sub_id, name, template_id, missed_count,
+const claimed_columns = `site_id, run_id, sub_id, name, template_id, missed_count,
   period_start_at, period_end_at, timezone, format, recipients, parameters, logger_ids, attempts`
 
+const is_free = `((state = 'queued' and not_before <= $1)
+  or (state = 'running' and lease_until <= $1 and attempts < ${attempts_max}))`
+
 /** Claims the oldest run that is due, or whose server was lost; null without any. */
-export const claimRun = (db: Queries, now: Date) =>
-  db.queryOne<ClaimedRun>(
-    `with free as (
-       select site_id, run_id from report_runs
-       where (state = 'queued' and not_before <= $1)
-         or (state = 'running' and lease_until <= $1 and attempts < ${attempts_max})
-       order by not_before, site_id, run_id limit 1
-       for update skip locked)
-     update report_runs r
-     set state = 'running', attempts = attempts + 1, started_at = $1, lease_until = $2
-     from free where r.site_id = free.site_id and r.run_id = free.run_id
-     returning ${claimed_columns}`,
-    [now, new Date(now.getTime() + lease_ms)],
-  )
+export async function claimRun(db: Queries, now: Date): Promise<ClaimedRun | null> {
+  for (;;) {
+    const free = await db.queryOne<RunKey>(
+      `select site_id, run_id from report_runs where ${is_free}
+       order by not_before, site_id, run_id limit 1`,
+      [now],
+    )
+    if (free === null) return null
+    const claimed = await db.queryOne<ClaimedRun>(
+      `update report_runs
+       set state = 'running', attempts = attempts + 1, started_at = $1, lease_until = $2
+       where site_id = $3 and run_id = $4 and ${is_free}
+       returning ${claimed_columns}`,
+      [now, new Date(now.getTime() + lease_ms), free.site_id, free.run_id],
+    )
+    // Otherwise another server has claimed it meanwhile.
+    if (claimed) return claimed
+  }
+}
 
 /** Ends the claim of a run; false if it was taken over. */
 async function endClaim(
@@ -267,19 +275,39 @@ export const readFile = (db: Queries, { site_id, run_id }: RunKey, now: Date) =>
     [site_id, run_id, now],
   )
 
-/** Deletes expired files and stores the number of mails sent with them. */
+/** Stores the number of mails sent with expired files, and deletes the files. */
 export async function deleteExpiredFiles(db: Queries, now: Date): Promise<void> {
-  await db.execute(
-    `with expired as (
-       delete from report_files where expires_at <= $1 returning site_id, run_id)
-     update report_runs r set recipients_sent = ${mails_sent}
-     from expired where r.site_id = expired.site_id and r.run_id = expired.run_id`,
+  const expired = await db.query<RunKey>(
+    'select site_id, run_id from report_files where expires_at <= $1',
     [now],
   )
+  for (const { site_id, run_id } of expired) {
+    const sent = await mailsSent(db, site_id, [run_id])
+    await db.execute(
+      'update report_runs set recipients_sent = $3 where site_id = $1 and run_id = $2',
+      [site_id, run_id, sent.get(run_id) ?? 0],
+    )
+    await db.execute('delete from report_files where site_id = $1 and run_id = $2', [
+      site_id,
+      run_id,
+    ])
+  }
 }
 
-const mails_sent = `(select count(*) from mail_outbox m
-  where m.site_id = r.site_id and m.dedup_key = '${mail_key}' || r.run_id and m.state = 'sent')`
+/** Mails that were sent with the files of runs. No join: on a cluster they are on other nodes. */
+async function mailsSent(
+  db: Queries,
+  site_id: string,
+  run_ids: readonly string[],
+): Promise<ReadonlyMap<string, number>> {
+  if (run_ids.length === 0) return new Map()
+  const sent = await db.query<{ dedup_key: string; count: number }>(
+    `select dedup_key, count(*) as count from mail_outbox
+     where site_id = $1 and dedup_key = any ($2) and state = 'sent' group by dedup_key`,
+    [site_id, run_ids.map((run_id) => `${mail_key}${run_id}`)],
+  )
+  return new Map(sent.map(({ dedup_key, count }) => [dedup_key.slice(mail_key.length), count]))
+}
 
 const run_columns = `r.run_id, nullif(r.sub_id, ${no_subscription}) as sub_id, r.template_id,
   case when r.sub_id = ${no_subscription} then 'manual' else r.trigger end as trigger,
@@ -287,7 +315,27 @@ const run_columns = `r.run_id, nullif(r.sub_id, ${no_subscription}) as sub_id, r
   r.period_end_at, r.format, r.language, r.requested_by, r.queued_at, r.started_at, r.finished_at,
   r.file_name, r.file_size_bytes, r.sha256, r.download_expires_at, r.page_count,
   r.data_completeness_pct, r.required_scopes, r.omitted_sections, r.error_code, r.error_message,
-  coalesce(r.recipients_sent, ${mails_sent})::int as recipients_sent`
+  r.recipients_sent`
+
+/** `recipients_sent` is null while the file exists: then the mails are counted. */
+type RunRow = Omit<StoredRun, 'recipients_sent'> & { recipients_sent: number | null }
+
+async function withMails(
+  db: Queries,
+  site_id: string,
+  rows: readonly RunRow[],
+): Promise<StoredRun[]> {
+  const uncounted = rows.filter(({ recipients_sent }) => recipients_sent === null)
+  const sent = await mailsSent(
+    db,
+    site_id,
+    uncounted.map(({ run_id }) => run_id),
+  )
+  return rows.map(({ recipients_sent, ...run }) => ({
+    ...run,
+    recipients_sent: recipients_sent ?? sent.get(run.run_id) ?? 0,
+  }))
+}
 
 interface RunPage {
   site_id: string
@@ -309,22 +357,26 @@ export async function newestRuns(
   db: Queries,
   { site_id, after, limit }: RunPage,
 ): Promise<Paged<StoredRun>> {
-  const rows = await db.query<StoredRun>(
+  const rows = await db.query<RunRow>(
     `select ${run_columns} from report_runs r
      where r.site_id = $1 and ($3::timestamptz is null
        or r.queued_at <= $3 and (r.queued_at < $3 or r.run_id > $4))
      order by r.queued_at desc, r.run_id limit $2`,
     [site_id, limit + 1, after?.queued_at ?? null, after?.run_id ?? null],
   )
-  return pageOf(rows, limit, ({ queued_at, run_id }) => ({ queued_at, run_id }))
+  const stored = await withMails(db, site_id, rows)
+  return pageOf(stored, limit, ({ queued_at, run_id }) => ({ queued_at, run_id }))
 }
 
 /** null for an unknown id. */
-export const readRun = (db: Queries, { site_id, run_id }: RunKey) =>
-  db.queryOne<StoredRun>(
+export async function readRun(db: Queries, { site_id, run_id }: RunKey): Promise<StoredRun | null> {
+  const rows = await db.query<RunRow>(
     `select ${run_columns} from report_runs r where r.site_id = $1 and r.run_id = $2`,
     [site_id, run_id],
   )
+  const [stored] = await withMails(db, site_id, rows)
+  return stored ?? null
+}
 
 interface RunCounts {
   count: number

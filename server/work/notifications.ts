@@ -77,20 +77,21 @@ export async function deleteExpired(
   db: Database,
   { now, rows_max = 5000 }: { now: Date; rows_max?: number },
 ): Promise<number> {
-  return await db.transaction(async (tx) => {
-    const expired = await tx.query<{ site_id: string; notification_id: number }>(
-      `select site_id, notification_id from om_notifications where expires_at <= $1
-       order by site_id, notification_id limit ${rows_max} for update skip locked`,
-      [now],
-    )
-    const ids = [expired.map((row) => row.site_id), expired.map((row) => row.notification_id)]
-    for (const table of ['notification_reads', 'om_notifications']) {
-      await tx.execute(
-        `delete from ${table} where (site_id, notification_id) in (
-           select * from unnest($1::text[], $2::bigint[]))`,
-        ids,
-      )
-    }
-    return expired.length
-  })
+  const expired = await db.query<{ site_id: string; notification_id: number }>(
+    `select site_id, notification_id from om_notifications where expires_at <= $1
+     order by site_id, notification_id limit ${rows_max}`,
+    [now],
+  )
+  for (const [site_id, rows] of Map.groupBy(expired, (row) => row.site_id)) {
+    const ids = rows.map(({ notification_id }) => notification_id)
+    await db.transaction(async (tx) => {
+      for (const table of ['notification_reads', 'om_notifications']) {
+        await tx.execute(`delete from ${table} where site_id = $1 and notification_id = any ($2)`, [
+          site_id,
+          ids,
+        ])
+      }
+    })
+  }
+  return expired.length
 }

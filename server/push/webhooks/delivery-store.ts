@@ -35,32 +35,46 @@ export async function claimDeliveries(
   of: { webhook_id: string; now: Date; lease_ms: number; limit: number },
 ): Promise<ClaimedDelivery[]> {
   const { webhook_id, now, lease_ms, limit } = of
-  const rows = await db.query<ClaimedDelivery & StoredEvent>(
-    `with due as materialized (
-       select d.site_id, d.event_id, w.url from ${waiting}
-       where w.webhook_id = $1 and w.state = 'active' and d.next_try_at <= $2
-       order by d.event_id limit $4 for update of d skip locked
-     ), claimed as (
-       update webhook_deliveries d
-       set tries = d.tries + 1, next_try_at = $3, first_tried_at = coalesce(d.first_tried_at, $2)
-       from due
-       where d.site_id = due.site_id and d.event_id = due.event_id and d.webhook_id = $1
-       returning d.site_id, d.event_id, d.webhook_id, due.url, d.tries, d.first_tried_at
-     )
-     select c.*, e.at, e.type, e.subject, e.link, e.record
-     from claimed c join published_events e using (site_id, event_id)
-     order by c.event_id`,
-    [webhook_id, now, new Date(now.getTime() + lease_ms), limit],
+  const due = await db.query<DeliveryKey & { url: string }>(
+    `select d.site_id, d.event_id, w.url from ${waiting}
+     where w.webhook_id = $1 and w.state = 'active' and d.next_try_at <= $2
+     order by d.event_id limit $3`,
+    [webhook_id, now, limit],
   )
-  return rows.map((row) => ({
-    site_id: row.site_id,
-    event_id: row.event_id,
-    webhook_id,
-    url: row.url,
-    tries: row.tries,
-    first_tried_at: row.first_tried_at,
-    event: eventOf(row.site_id, row),
-  }))
+  const claimed: ClaimedDelivery[] = []
+  for (const [site_id, of_site] of Map.groupBy(due, (each) => each.site_id)) {
+    // Another server may have claimed some meanwhile.
+    const rows = await db.query<Omit<ClaimedDelivery, 'url' | 'event'> & StoredEvent>(
+      `update webhook_deliveries d
+       set tries = d.tries + 1, next_try_at = $3, first_tried_at = coalesce(d.first_tried_at, $2)
+       from published_events e
+       where d.site_id = $5 and d.event_id = any ($4) and d.webhook_id = $1
+         and d.state = 'waiting' and d.next_try_at <= $2
+         and e.site_id = d.site_id and e.event_id = d.event_id
+       returning d.site_id, d.event_id, d.webhook_id, d.tries, d.first_tried_at, e.at, e.type,
+         e.subject, e.link, e.record`,
+      [
+        webhook_id,
+        now,
+        new Date(now.getTime() + lease_ms),
+        of_site.map(({ event_id }) => event_id),
+        site_id,
+      ],
+    )
+    const { url } = of_site[0]!
+    claimed.push(
+      ...rows.map(({ event_id, tries, first_tried_at, ...event }) => ({
+        site_id,
+        event_id,
+        webhook_id,
+        url,
+        tries,
+        first_tried_at,
+        event: eventOf(site_id, { event_id, ...event }),
+      })),
+    )
+  }
+  return claimed.sort((a, b) => a.event_id - b.event_id)
 }
 
 export const dueWebhooks = (db: Queries, now: Date) =>
@@ -211,7 +225,7 @@ export async function readDeliveries(
          'at', to_char(a.at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'),
          'duration_ms', a.duration_ms, 'status', a.status, 'answer', a.answer,
          'failure', a.failure) order by a.at desc)
-       from webhook_attempts a where a.site_id = p.site_id and a.event_id = p.event_id
+       from webhook_attempts a where a.site_id = e.site_id and a.event_id = p.event_id
          and a.webhook_id = p.webhook_id), '[]') as attempts
      from page p join published_events e using (site_id, event_id)
      order by p.event_id desc, p.site_id desc`,
