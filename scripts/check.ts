@@ -259,6 +259,11 @@ async function runPatiently(): Promise<void> {
   const recorded = ['env', `STATEMENTS_FILE=${statements}`, 'node']
   const recordStatements = ['--import', resolve('test/record-statements.ts')]
   await run('Tests', [...recorded, ...recordStatements, ...database_tests, ...beside_others])
+  await run('Statements of the server, whether a cluster can run them', [
+    'node',
+    'scripts/cluster-statements.ts',
+    statements,
+  ])
   await runOnPostgres15(statements)
 }
 

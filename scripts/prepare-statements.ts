@@ -8,22 +8,16 @@
  * A statement that the embedded server refuses as well was wrong on purpose, or reads a table that
  * a test makes for itself.
  */
-import { readFileSync } from 'node:fs'
 import type { Database } from '@heliograph/server/storage/database'
 import { testDatabase } from '../test/postgres.ts'
-
-/** Only these can be prepared. Migrations and COPY run in the tests of storage. */
-const preparable = /^(\s|--.*\n|\()*(select|insert|update|delete|merge|values|with)\b/i
+import { readStatements } from './statements.ts'
 
 const [file] = process.argv.slice(2)
 if (file === undefined || process.env['TEST_DATABASE_URL'] === undefined) {
   process.stderr.write('usage: TEST_DATABASE_URL=… node scripts/prepare-statements.ts <file>\n')
   process.exit(2)
 }
-const lines = readFileSync(file, 'utf8').trimEnd().split('\n')
-const statements = [...new Set(lines)]
-  .map((line): string => JSON.parse(line))
-  .filter((text) => preparable.test(text) && !/;\s*\S/.test(text))
+const statements = new Set(readStatements(file).map(({ text }) => text))
 
 const older = await testDatabase()
 delete process.env['TEST_DATABASE_URL']
@@ -35,9 +29,9 @@ for (const text of statements) {
   refused += 1
   process.stderr.write(`${reason}:\n${text}\n\n`)
 }
-process.stdout.write(`${statements.length} statements prepared, ${refused} refused\n`)
+process.stdout.write(`${statements.size} statements prepared, ${refused} refused\n`)
 await Promise.all([older.drop(), embedded.drop()])
-process.exitCode = refused === 0 && statements.length > 0 ? 0 : 1
+process.exitCode = refused === 0 && statements.size > 0 ? 0 : 1
 
 /** Why the server refuses to prepare the statement; null if it does not. */
 async function refusal(db: Database, text: string): Promise<string | null> {
