@@ -4,13 +4,15 @@ import fc from 'fast-check'
 import { readCursor } from '../../http/cursor.ts'
 import { pageOfSites, type SitesPage, siteOrders } from './pages.ts'
 
-const sites = fc.uniqueArray(
-  fc.record({
-    site_id: fc.string({ minLength: 1 }),
-    name: fc.constantFrom('A', 'a', 'A 9', 'A 10'),
-  }),
-  { selector: ({ site_id }) => site_id },
-)
+const sites = fc
+  .uniqueArray(
+    fc.record({
+      site_id: fc.string({ minLength: 1 }),
+      name: fc.constantFrom('A', 'a', 'A 9', 'A 10'),
+    }),
+    { selector: ({ site_id }) => site_id },
+  )
+  .map((all) => all.toSorted((a, b) => (a.site_id < b.site_id ? -1 : 1)))
 
 test('the pages of any order hold each site once, as one large page does', () => {
   fc.assert(

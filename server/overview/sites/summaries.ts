@@ -15,8 +15,10 @@ import { pageOfSites, type SitesPage } from './pages.ts'
 import { type DateIn, type Metrics, metricsOf, statusFor, totalsFor } from './status.ts'
 import { type SiteRow, sitesOfClient } from './store.ts'
 
-/** A site without the fields that depend on the caller. */
 interface Summary {
+  site_id: string
+  name: string
+  /** Without the fields that depend on the caller. */
   site: Omit<
     Site,
     'modules' | 'scopes' | 'active_alert_count' | 'highest_alert_severity' | 'status'
@@ -67,24 +69,20 @@ function listOf(
   summaries: readonly Summary[],
   { caller, page, with_status }: Omit<ListQuery, 'page'> & { page: SitesPage | null },
 ) {
-  const visible = summaries
-    .filter(({ site }) => maySee(caller, site.site_id))
-    .map((summary) => ({ ...namesOf(summary), summary }))
-  const { page: found, matching } =
-    page === null
-      ? { page: { rows: visible, next_cursor: null }, matching: visible }
-      : pageOfSites(visible, page)
-  const rows = found.rows.map(({ summary }) => {
-    const site = forCaller(summary, caller)
+  const isVisible = ({ site_id }: Summary) => maySee(caller, site_id)
+  const all = () => {
+    const matching = summaries.filter(isVisible)
+    return { page: { rows: matching, next_cursor: null }, matching }
+  }
+  const { page: found, matching } = page ? pageOfSites(summaries, page, isVisible) : all()
+  const withRights = addingRights(caller)
+  const rows = found.rows.map((summary) => {
+    const site = withRights(summary)
     return with_status ? { ...site, status: statusFor(summary.metrics, caller) } : site
   })
   const { data, meta } = cursorList({ ...found, rows }, matching.length)
-  if (!with_status) return { data, meta }
-  const all = matching.map(({ summary }) => summary)
-  return { data, meta: { ...meta, totals: totalsFor(all, caller) } }
+  return { data, meta: with_status ? { ...meta, totals: totalsFor(matching, caller) } : meta }
 }
-
-const namesOf = ({ site: { site_id, name } }: Summary) => ({ site_id, name })
 
 const isAsked = ({ after, ...query }: SitesPage) => after !== null || Object.keys(query).length > 0
 
@@ -95,23 +93,24 @@ export async function findSite(
 ): Promise<Site | undefined> {
   if (!maySee(caller, site_id)) return undefined
   const { get, readAgain } = snapshots(context)
-  const find = (summaries: Summary[]) => summaries.find(({ site }) => site.site_id === site_id)
+  const find = (summaries: Summary[]) => summaries.find((one) => one.site_id === site_id)
   // A site may be younger than the snapshot.
   const found = find(await get(caller.client_id)) ?? find(await readAgain(caller.client_id))
-  return found && forCaller(found, caller)
+  return found && addingRights(caller)(found)
 }
 
 const maySee = ({ site_ids }: Caller, site_id: string) => site_ids?.has(site_id) ?? true
 
-function forCaller({ site, alerts }: Summary, caller: Caller): Site {
+/** Adds to sites what depends on the caller, whose rights are listed once for all of them. */
+function addingRights(caller: Caller): (summary: Summary) => Site {
   const may_read_alerts = mayRead(caller, 'alerts:read')
-  return {
+  const rights = { modules: [...caller.modules], scopes: [...caller.scopes] }
+  return ({ site, alerts }) => ({
     ...site,
     active_alert_count: may_read_alerts ? alerts.active : null,
     highest_alert_severity: may_read_alerts ? alerts.highest_active : null,
-    modules: [...caller.modules],
-    scopes: [...caller.scopes],
-  }
+    ...rights,
+  })
 }
 
 function summaryOf(
@@ -119,14 +118,15 @@ function summaryOf(
   { situation, vitals, alerts, health }: Examined,
   dateIn: DateIn,
 ): Summary {
-  const { status: _, ...site } = served(Site, {
+  const site = served(Site, {
     ...row,
     ...health,
     commissioning_safe_mode: row.safe_mode_since_at !== null,
     last_data_at: latest(vitals.loggers.map(({ data_at }) => data_at)),
     simulated: row.simulated ?? false,
   })
-  return { site, alerts, metrics: metricsOf(row, alerts, situation, dateIn) }
+  const { site_id, name } = row
+  return { site_id, name, site, alerts, metrics: metricsOf(row, alerts, situation, dateIn) }
 }
 
 function latest(instants: readonly (Date | null)[]): Date | null {
