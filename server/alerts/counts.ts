@@ -1,7 +1,12 @@
 /** Counts of unresolved alerts, for many sites at once. */
 import type { HealthAlerts } from '../plant/health.ts'
 import type { Queries } from '../storage/database.ts'
-import { type AlertSeverity, type AlertStatus, alertSeverities } from './rule.ts'
+import {
+  type AlertSeverity,
+  type AlertStatus,
+  alertSeverities,
+  unresolvedStatuses,
+} from './rule.ts'
 
 export interface AlertCounts extends HealthAlerts {
   active: number
@@ -37,14 +42,12 @@ export async function readAlertCounts(
   return new Map([...of_sites].map(([site_id, own]) => [site_id, countsOf(own)]))
 }
 
-const unresolved = ['active', 'acknowledged'] as const
-
 export const noAlerts = countsOf([])
 
 function countsOf(rows: readonly CountRow[]): AlertCounts {
   const sum = (of: (row: CountRow) => boolean) =>
     rows.filter(of).reduce((total, { count }) => total + count, 0)
-  const open = unresolved.flatMap((status) =>
+  const open = unresolvedStatuses.flatMap((status) =>
     alertSeverities.map((severity) => ({
       status,
       severity,

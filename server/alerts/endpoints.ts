@@ -11,9 +11,9 @@ import { id_max, Named, Timestamp } from '../http/params.ts'
 import { readListedAlerts, readNewestAlerts } from './listed.ts'
 import { publishAlerts } from './published.ts'
 import { AlertRecord, alertRecord } from './record.ts'
-import { alertStatuses } from './rule.ts'
+import { alertStatuses, unresolvedStatuses } from './rule.ts'
 import { addTransitions, changeAlerts, lockAlert } from './store.ts'
-import { acknowledge, resolve, unresolved } from './transitions.ts'
+import { acknowledge, resolve } from './transitions.ts'
 
 export const page_size = 500
 
@@ -73,7 +73,7 @@ export const listAlerts = endpoint({
   returns: CursorList(AlertRecord),
   example: { answer: cursorList({ rows: [alertExample], next_cursor: null }) },
   async handle({ site: { site_id }, caller, query, after }, { db, clock }: Context) {
-    const { status: statuses = ['active', 'acknowledged'] } = query
+    const { status: statuses = unresolvedStatuses } = query
     const found = await readNewestAlerts(db, { site_id, statuses, after, limit: page_size + 1 })
     const shown = { now: clock.now(), has_money: mayRead(caller, 'earnings:read') }
     const records = found.alerts.map((alert) => alertRecord(alert, shown))
@@ -100,7 +100,7 @@ async function decide(request: Deciding, decision: typeof acknowledge, { clock }
   const after = decision(alert, { by: caller.key_name, note, now })
   const { alert_id, status: from_status } = alert
   if (after === null) {
-    const state = { current_state: from_status, allowed_from: unresolved }
+    const state = { current_state: from_status, allowed_from: unresolvedStatuses }
     throw new ApiError('conflict_state', { alert_id, ...state })
   }
   if (after.status !== from_status) {

@@ -20,6 +20,8 @@ export type AlertSeverity = (typeof alertSeverities)[number]
 export const alertStatuses = ['active', 'acknowledged', 'resolved'] as const
 export type AlertStatus = (typeof alertStatuses)[number]
 
+export const unresolvedStatuses = ['active', 'acknowledged'] as const
+
 export const resolutions = ['auto', 'manual'] as const
 
 /** Reasons to suppress an alert: it is listed, and no mail or notification is sent. */

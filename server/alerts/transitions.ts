@@ -10,8 +10,6 @@ interface Decision {
 /** null: a resolved alert cannot change. */
 type Decided = StoredAlert | null
 
-export const unresolved = ['active', 'acknowledged'] as const
-
 /** An acknowledged alert stays unchanged, with the first acknowledgement. */
 export function acknowledge(alert: StoredAlert, { by, note, now }: Decision): Decided {
   if (alert.status === 'resolved') return null

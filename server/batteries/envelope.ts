@@ -7,7 +7,14 @@ import { significant } from '@heliograph/domain/significant'
 import { type Static, Type } from 'typebox'
 import * as field from '../http/fields.ts'
 import { Named, Nullable } from '../http/params.ts'
-import { frame, frameOf, isStale, stale_polls, stale_s_min } from '../plant/frame.ts'
+import {
+  frame,
+  frameOf,
+  isStale,
+  stale_polls,
+  stale_s_min,
+  staleAfterSeconds,
+} from '../plant/frame.ts'
 import { quantity } from '../plant/quantities.ts'
 import type { Polled } from '../plant/situation.ts'
 import { served } from '../storage/records.ts'
@@ -145,7 +152,7 @@ export function envelopeOf(
   const of_charge = is_stale ? no_communication : limit(charge, row)
   const of_discharge = is_stale ? no_communication : limit(discharge, row)
   const one_way = Math.sqrt((row.roundtrip_efficiency_pct ?? 100) / 100)
-  const valid_ms = Math.max(stale_polls * poll.battery_s, stale_s_min) * 1000
+  const valid_ms = 1000 * staleAfterSeconds(poll.battery_s)
   const valid_until_at =
     row.measured_at && !is_stale ? isoTime(row.measured_at.getTime() + valid_ms) : null
   return served(Envelope, {

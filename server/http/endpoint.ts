@@ -108,12 +108,19 @@ export interface EventStream {
   end(reason: string): void
 }
 
-type RequestOf<M extends Method, Params, Query, Body, Window, Place> = Request<
-  Params,
-  Query,
-  Body,
+type RequestOf<
+  M extends Method,
+  Params extends TProperties,
+  Query extends TProperties,
+  Body extends TSchema,
   Window,
-  Place
+  Place extends TProperties,
+> = Request<
+  Static<TObject<Params>>,
+  Static<TObject<Query>>,
+  Static<Body>,
+  Window,
+  Static<TObject<Place>>
 > &
   (M extends 'GET' ? unknown : WriteParts)
 
@@ -178,14 +185,7 @@ export interface Endpoint<
    */
   example: { body?: Static<Body>; answer: Static<Returns> }
   handle: (
-    request: RequestOf<
-      M,
-      Static<TObject<Params>>,
-      Static<TObject<Query>>,
-      Static<Body>,
-      Window,
-      Static<TObject<Place>>
-    >,
+    request: RequestOf<M, Params, Query, Body, Window, Place>,
     needs: Needs,
   ) => Promise<Static<Returns> | JsonText>
   /**
@@ -193,26 +193,12 @@ export interface Endpoint<
    * the export then covers the whole window.
    */
   exports?: (
-    request: RequestOf<
-      M,
-      Static<TObject<Params>>,
-      Static<TObject<Query>>,
-      Static<Body>,
-      Window,
-      Static<TObject<Place>>
-    >,
+    request: RequestOf<M, Params, Query, Body, Window, Place>,
     needs: Needs,
   ) => Promise<ExportRows | ExportItems>
   /** The same request as `text/event-stream`. Returns what sends messages until the stream ends. */
   stream?: (
-    request: RequestOf<
-      M,
-      Static<TObject<Params>>,
-      Static<TObject<Query>>,
-      Static<Body>,
-      Window,
-      Static<TObject<Place>>
-    > & { last_event_id: string | null },
+    request: RequestOf<M, Params, Query, Body, Window, Place> & { last_event_id: string | null },
     needs: Needs,
   ) => Promise<(stream: EventStream) => Promise<void>>
   /** Splits an exported item into flat CSV lines. Defaults to one line per item. */

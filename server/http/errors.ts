@@ -186,6 +186,14 @@ export const unknownReference = (field: string, message: string) =>
 
 export const badField = (...given: Parameters<typeof violation>) => invalid(violation(...given))
 
+/** The 429 of a policy, with more `details` for a rate. */
+export const rateLimited = (details: {
+  policy: string
+  limit: number
+  retry_after_s: number
+  window_s?: number
+}) => new ApiError('rate_limited', details, { 'retry-after': String(details.retry_after_s) })
+
 export const unavailable = (retry_after_s = 1) =>
   new ApiError('service_unavailable', null, { 'retry-after': String(retry_after_s) })
 

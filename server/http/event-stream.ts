@@ -8,7 +8,7 @@ import type { Clock, Timers } from '@heliograph/domain/clock'
 import type { Log } from '../storage/database.ts'
 import { weightsOf } from './compression.ts'
 import type { Caller, EventStream } from './endpoint.ts'
-import { ApiError, errorCatalog } from './errors.ts'
+import { ApiError, errorCatalog, rateLimited } from './errors.ts'
 import type { Admission } from './gate.ts'
 import { periodically } from './periodic.ts'
 
@@ -149,7 +149,10 @@ export function createEventStreams(deps: { clock: Clock; timers: Timers; log: Lo
     open(opening: Opening): { stream: EventStream; bytes: Readable } {
       const { key_id } = opening.caller
       const of_key = [...open].filter(({ caller }) => caller.key_id === key_id)
-      if (of_key.length >= streams_per_key_max) throw tooMany()
+      if (of_key.length >= streams_per_key_max) {
+        const policy = 'concurrent_streams'
+        throw rateLimited({ policy, limit: streams_per_key_max, retry_after_s })
+      }
       const stream = add(opening)
       return { stream, bytes: stream.bytes }
     },
@@ -174,11 +177,6 @@ async function checkRights(stream: Open): Promise<void> {
 
 const rightsOf = ({ scopes, modules, site_ids }: Caller) =>
   JSON.stringify([[...scopes].sort(), [...modules].sort(), site_ids && [...site_ids].sort()])
-
-function tooMany(): ApiError {
-  const details = { policy: 'concurrent_streams', limit: streams_per_key_max, retry_after_s }
-  return new ApiError('rate_limited', details, { 'retry-after': String(retry_after_s) })
-}
 
 export const eventStreamHeaders = {
   'content-type': `${event_stream_type}; charset=utf-8`,

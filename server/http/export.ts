@@ -11,7 +11,7 @@ import { type Copying, copyOut, passOn, streamOut } from '../storage/copy-out.ts
 import type { Database, Log } from '../storage/database.ts'
 import { chooseEncoding, compressor, type Encoding, weightsOf } from './compression.ts'
 import type { Caller, Endpoint, Request } from './endpoint.ts'
-import { ApiError, unavailable } from './errors.ts'
+import { rateLimited, unavailable } from './errors.ts'
 import type { AnyRequest } from './execute.ts'
 import { contentOf } from './export-content.ts'
 import type { ExportItems } from './export-items.ts'
@@ -241,7 +241,5 @@ function exportSlots() {
 }
 
 function refuseBeyond(policy: string, limit: number, running = 0): void {
-  if (running < limit) return
-  const details = { policy, limit, retry_after_s }
-  throw new ApiError('rate_limited', details, { 'retry-after': String(retry_after_s) })
+  if (running >= limit) throw rateLimited({ policy, limit, retry_after_s })
 }

@@ -4,7 +4,7 @@
  * Headers: https://datatracker.ietf.org/doc/draft-ietf-httpapi-ratelimit-headers/
  */
 import type { Principal } from './authenticate.ts'
-import { ApiError } from './errors.ts'
+import { type ApiError, rateLimited } from './errors.ts'
 import { type Grants, noGrants, stepOf, type TimedCounts } from './rate-window.ts'
 
 export type Policy = 'general' | 'write'
@@ -117,9 +117,7 @@ type Exceeded = Pick<Standing, 'limit' | 'reset_s'> & { policy: string }
 
 /** The 429 of a policy; `Retry-After` ends when the oldest request leaves the window. */
 export function limited({ policy, limit, reset_s }: Exceeded): ApiError {
-  const retry_after_s = Math.max(1, reset_s)
-  const details = { policy, limit, window_s, retry_after_s }
-  return new ApiError('rate_limited', details, { 'retry-after': String(retry_after_s) })
+  return rateLimited({ policy, limit, window_s, retry_after_s: Math.max(1, reset_s) })
 }
 
 export const policyHeader = ({ policy, limit }: Standing) => `"${policy}";q=${limit};w=${window_s}`

@@ -59,9 +59,12 @@ export function frameOf(
   }
 }
 
+/** The age above which a reading is stale, by the interval of its polls. */
+export const staleAfterSeconds = (poll_s: number) => Math.max(stale_polls * poll_s, stale_s_min)
+
 export function isStale(measured_at: Date | null, poll_s: number, now: Date): boolean {
   if (measured_at === null) return true
-  return ageInSeconds(measured_at, now) > Math.max(stale_polls * poll_s, stale_s_min)
+  return ageInSeconds(measured_at, now) > staleAfterSeconds(poll_s)
 }
 
 /** 0 for instants in the future, from a fast clock of the edge. */

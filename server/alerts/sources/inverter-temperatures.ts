@@ -1,4 +1,4 @@
-import { isStale, stale_polls, stale_s_min } from '../../plant/frame.ts'
+import { isStale, staleAfterSeconds } from '../../plant/frame.ts'
 import { ofInverter, type Scan, type SourceContext } from '../finding.ts'
 import { readPlantNow } from './plant-now.ts'
 
@@ -17,7 +17,7 @@ export async function findHotInverters(context: SourceContext): Promise<Scan> {
   const { thresholds, raise_delay_s } = settings.rules.temperature_high
   const { cabinet_c, hysteresis_k } = thresholds
   const { poll } = (await readPlantNow(context)).situation
-  const stale_s = Math.max(stale_polls * poll.inverter_s, stale_s_min)
+  const stale_s = staleAfterSeconds(poll.inverter_s)
   const looked_back_s = 2 * Math.max(looked_back_s_min, raise_delay_s)
   const warm = await db.query<HotInverter>(hot, [
     site.site_id,

@@ -10,7 +10,7 @@ import { layoutOf } from '../../performance/rollups/inverter-span.ts'
 import type { PlantString } from '../../performance/rollups/raw.ts'
 import { readStringHours } from '../../performance/rollups/store.ts'
 import { decodeStrings, quantityBytes, quantityOf } from '../../performance/rollups/string-codec.ts'
-import { isStale, stale_polls, stale_s_min } from '../../plant/frame.ts'
+import { isStale, staleAfterSeconds } from '../../plant/frame.ts'
 import {
   type AlertSource,
   type Finding,
@@ -103,7 +103,7 @@ interface DaylightInverter {
 }
 
 const freshSince = ({ situation: { poll, now } }: PlantNow) =>
-  new Date(now.getTime() - 1000 * Math.max(stale_polls * poll.inverter_s, stale_s_min))
+  new Date(now.getTime() - 1000 * staleAfterSeconds(poll.inverter_s))
 
 /** Inverters with current in any string, in daylight. */
 async function readDaylight(
