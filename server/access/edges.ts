@@ -2,6 +2,7 @@ import { silence_ms_max } from '@heliograph/domain/link'
 import { closeWithoutEdge } from '../storage/curtailment.ts'
 import type { Queries } from '../storage/database.ts'
 import { recordEvent } from '../storage/events.ts'
+import { insertRow } from '../storage/rows.ts'
 import { type Admin, AdminError, checkHexId, checkName, newHexId, newSecret } from './admin.ts'
 import { findSite } from './sites.ts'
 
@@ -43,17 +44,8 @@ type NewEdge = Pick<Edge, 'site_id' | 'edge_id' | 'name' | 'created_at'> & {
 }
 
 /** Adds an edge whose token exists already. */
-export async function addEdge(
-  db: Queries,
-  { site_id, edge_id, name, secret_sha256, created_at }: NewEdge,
-): Promise<Edge> {
-  const edge = await db.queryOne<Edge>(
-    `insert into edges (site_id, edge_id, name, secret_sha256, created_at)
-     values ($1, $2, $3, $4, $5) returning ${columns}`,
-    [site_id, edge_id, name, secret_sha256, created_at],
-  )
-  return edge!
-}
+export const addEdge = async (db: Queries, edge: NewEdge): Promise<Edge> =>
+  (await insertRow<Edge>(db, 'edges', { ...edge }, `returning ${columns}`))!
 
 /** An edge reports its status every 10 s while it is connected. */
 export const isConnected = ({ last_seen_at }: Pick<Edge, 'last_seen_at'>, now: Date): boolean =>

@@ -13,6 +13,7 @@ import { edgeTokenPattern } from '@heliograph/domain/link'
 import { secretDigest } from '../http/authenticate.ts'
 import type { Queries } from '../storage/database.ts'
 import type { Stored } from '../storage/records.ts'
+import { insertRow } from '../storage/rows.ts'
 import { type Admin, newHexId, newSecret } from './admin.ts'
 import { addEdge, isConnected, listEdges, revokeEdge } from './edges.ts'
 import type { Enrolment } from './schemas.ts'
@@ -54,19 +55,15 @@ export async function createEnrolment(
      where site_id = $1 and revoked_at is null and enrolled_at is null`,
     [site_id, now],
   )
-  const row = await db.queryOne<EnrolmentRow>(
-    `insert into enrolments (site_id, enrolment_id, secret_sha256, created_at, created_by,
-       expires_at)
-     values ($1, $2, $3, $4, $5, $6) returning ${columns}`,
-    [
-      site_id,
-      code.slice(0, id_characters),
-      secretDigest(code.slice(id_characters)),
-      now,
-      created_by,
-      new Date(now.getTime() + life_ms),
-    ],
-  )
+  const enrolment = {
+    site_id,
+    enrolment_id: code.slice(0, id_characters),
+    secret_sha256: secretDigest(code.slice(id_characters)),
+    created_at: now,
+    created_by,
+    expires_at: new Date(now.getTime() + life_ms),
+  }
+  const row = await insertRow<EnrolmentRow>(db, 'enrolments', enrolment, `returning ${columns}`)
   return { row: row!, code: codeText(code) }
 }
 

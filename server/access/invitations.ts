@@ -5,6 +5,7 @@ import { day_ms } from '@heliograph/domain/durations'
 import { secretDigest } from '../http/authenticate.ts'
 import type { Queries, Transaction } from '../storage/database.ts'
 import type { Stored } from '../storage/records.ts'
+import { insertRow } from '../storage/rows.ts'
 import type { Invitation as InvitationRecord } from './schemas.ts'
 import { newUserId } from './users.ts'
 
@@ -31,27 +32,17 @@ const columns = `invitation_id, client_id, role, site_ids, email, created_at, cr
 /** Returns `token` this once: only its digest is stored. */
 export async function createInvitation(
   db: Queries,
-  { client_id, role, site_ids, email, created_by }: InvitationOrder,
+  order: InvitationOrder,
   now: Date,
 ): Promise<Invitation & { token: string }> {
   const invitation_id = randomBytes(6).toString('hex')
   const secret = randomBytes(32).toString('hex')
   const expires_at = new Date(now.getTime() + invitation_days * day_ms)
-  const [made] = await db.query<Invitation>(
-    `insert into invitations (invitation_id, client_id, secret_sha256, role, site_ids, email,
-       created_at, created_by, expires_at)
-     values ($1, $2, $3, $4, $5, $6, $7, $8, $9) returning ${columns}`,
-    [
-      invitation_id,
-      client_id,
-      secretDigest(secret),
-      role,
-      site_ids,
-      email,
-      now,
-      created_by,
-      expires_at,
-    ],
+  const made = await insertRow<Invitation>(
+    db,
+    'invitations',
+    { ...order, invitation_id, secret_sha256: secretDigest(secret), created_at: now, expires_at },
+    `returning ${columns}`,
   )
   return { ...made!, token: `${invitation_id}${secret}` }
 }

@@ -14,6 +14,7 @@ import * as field from '../http/fields.ts'
 import { id_max, Named, Nullable } from '../http/params.ts'
 import type { Queries, Transaction } from '../storage/database.ts'
 import { type Stored, served } from '../storage/records.ts'
+import { insertRow } from '../storage/rows.ts'
 import { takeId } from '../storage/site-ids.ts'
 import { notify } from '../work/notifications.ts'
 
@@ -176,23 +177,20 @@ export async function makeProposal<Kind extends ProposalKind>(
     throw new ApiError('conflict_state', { current_state: 'too_many_waiting', waiting_max })
   }
   const lapses_at = new Date(Math.min(now.getTime() + lifetime_ms, ends_at.getTime()))
-  const [row] = await tx.query<ProposalRow>(
-    `insert into proposals (site_id, proposal_id, kind, command, effect, reason, made_at, made_by,
-       key_id, lapses_at)
-     values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10) returning *, true as is_key_entitled`,
-    [
-      site_id,
-      await takeId(tx, site_id, 'proposal_id'),
-      kind,
-      JSON.stringify(command),
-      JSON.stringify(effect),
-      reason,
-      now,
-      caller.key_name,
-      caller.key_id,
-      lapses_at,
-    ],
-  )
+  const columns = {
+    site_id,
+    proposal_id: await takeId(tx, site_id, 'proposal_id'),
+    kind,
+    command: JSON.stringify(command),
+    effect: JSON.stringify(effect),
+    reason,
+    made_at: now,
+    made_by: caller.key_name,
+    key_id: caller.key_id,
+    lapses_at,
+  }
+  const returning = 'returning *, true as is_key_entitled'
+  const row = await insertRow<ProposalRow>(tx, 'proposals', columns, returning)
   const proposal = proposalRecord(row!, now)
   const { proposal_id, battery_plan } = proposal
   publish(tx, {

@@ -1,4 +1,5 @@
 import type { Queries } from '../storage/database.ts'
+import { putRow } from '../storage/rows.ts'
 import { type AlertingFile, type AlertSettings, settingsInForce } from './settings.ts'
 
 interface StoredAlerting {
@@ -18,15 +19,9 @@ export async function readSettings(db: Queries, site_id: string): Promise<AlertS
   return settingsInForce((await readAlerting(db, site_id))?.settings ?? {})
 }
 
-export async function storeSettings(
+export const storeSettings = (
   db: Queries,
   site_id: string,
   { settings, set_at, set_by }: StoredAlerting,
-): Promise<void> {
-  await db.execute(
-    `insert into site_alerting (site_id, settings, set_at, set_by) values ($1, $2, $3, $4)
-     on conflict (site_id) do update
-       set settings = excluded.settings, set_at = excluded.set_at, set_by = excluded.set_by`,
-    [site_id, JSON.stringify(settings), set_at, set_by],
-  )
-}
+): Promise<void> =>
+  putRow(db, 'site_alerting', { site_id }, { settings: JSON.stringify(settings), set_at, set_by })

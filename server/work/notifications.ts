@@ -1,4 +1,6 @@
+import { day_ms } from '@heliograph/domain/durations'
 import type { Database, Queries } from '../storage/database.ts'
+import { insertRow } from '../storage/rows.ts'
 import { takeSequenceId } from '../storage/site-ids.ts'
 
 export const notificationTypes = [
@@ -43,32 +45,16 @@ export const reached = (state: string) =>
 
 /** Stores an unread notification for the client of the site. */
 export async function notify(db: Queries, notification: NewNotification): Promise<void> {
-  const notification_id = await takeSequenceId(db, notification.site_id)
-  const expires_at = new Date(notification.at.getTime() + notification_days * 86_400_000)
-  await db.execute(
-    `insert into om_notifications (site_id, notification_id, created_at, type, title, body, severity,
-       recipient, resource_type, resource_id, expires_at)
-     values ($1, $11, $2, $3, $4, $5, $6, $7, $8, $9, $10)`,
-    [
-      notification.site_id,
-      notification.at,
-      notification.type,
-      notification.title,
-      notification.body,
-      notification.severity,
-      notification.recipient,
-      notification.resource_type ?? null,
-      notification.resource_id ?? null,
-      expires_at,
-      notification_id,
-    ],
-  )
+  const { at: created_at, ...columns } = notification
+  const notification_id = await takeSequenceId(db, columns.site_id)
+  const expires_at = new Date(created_at.getTime() + notification_days * day_ms)
+  await insertRow(db, 'om_notifications', { ...columns, notification_id, created_at, expires_at })
   await db.execute(
     `insert into notification_reads (site_id, client_id, notification_id, type, created_at,
        expires_at)
      select site_id, client_id, $2, $3, $4::timestamptz, $5::timestamptz
      from sites where site_id = $1`,
-    [notification.site_id, notification_id, notification.type, notification.at, expires_at],
+    [columns.site_id, notification_id, columns.type, created_at, expires_at],
   )
 }
 

@@ -4,6 +4,7 @@ import { type Admin, AdminError, checkName } from '../../access/admin.ts'
 import { type EventType, isEventType } from '../../events/event-types.ts'
 import { queued_channel } from '../../events/publish.ts'
 import type { Queries } from '../../storage/database.ts'
+import { insertRow } from '../../storage/rows.ts'
 import { addressOf, urlFault } from './addresses.ts'
 import { encrypted, newSecret } from './secrets.ts'
 import { resolveAll, type SendSettings } from './send.ts'
@@ -103,22 +104,16 @@ export function createWebhook(
     }
     const webhook_id = `wh_${randomBytes(6).toString('hex')}`
     const secret = newSecret()
-    const [made] = await tx.query<Webhook>(
-      `insert into webhooks (client_id, webhook_id, name, url, types, site_ids, state, secret,
-         created_at, created_by)
-       values ($1, $2, $3, $4, $5, $6, 'active', $7, $8, $9) returning ${columns}`,
-      [
-        client_id,
-        webhook_id,
-        settings.name,
-        settings.url,
-        settings.types,
-        settings.site_ids,
-        await encrypted(tx, webhook_id, secret),
-        clock.now(),
-        created_by,
-      ],
-    )
+    const webhook = {
+      ...settings,
+      client_id,
+      webhook_id,
+      state: 'active',
+      secret: await encrypted(tx, webhook_id, secret),
+      created_at: clock.now(),
+      created_by,
+    }
+    const made = await insertRow<Webhook>(tx, 'webhooks', webhook, `returning ${columns}`)
     return { ...made!, secret }
   })
 }
