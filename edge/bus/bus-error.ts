@@ -39,6 +39,10 @@ export function isNotNow({ kind, exception_code }: BusError): boolean {
   return kind === 'exception' && [5, 6, 10, 11].includes(exception_code ?? 0)
 }
 
+/** The device has not begun what was asked: the request may be repeated. */
+export const isBusy = (error: unknown): boolean =>
+  error instanceof BusError && error.exception_code === 6
+
 /** The device answers and refuses this request: its addresses or length are not valid. */
 export function isRefusal(error: unknown): boolean {
   return error instanceof BusError && [2, 3, 4].includes(error.exception_code ?? 0)

@@ -272,13 +272,36 @@ test('gateway exceptions back off, an illegal address does not', async () => {
 
 test('exceptions carry their code, also during the pause', async () => {
   const { behaviours, read } = createScene()
-  behaviours.set(1, () => Promise.reject(exceptionError(6)))
+  behaviours.set(1, () => Promise.reject(exceptionError(10)))
   for (let nth = 0; nth < 2; nth += 1) {
     await assert.rejects(read(1), (error) => {
       assert.ok(error instanceof BusError)
-      return error.exception_code === 6 && error.message.includes('device busy')
+      return error.exception_code === 10 && error.message.includes('gateway path unavailable')
     })
   }
+})
+
+test('a unit that is busy is asked again twice, other units after it', async () => {
+  const { timers, behaviours, askedOf, order, read } = createScene()
+  let busy = 2
+  behaviours.set(1, async (unit_id, address) => {
+    busy -= 1
+    if (busy >= 0) throw exceptionError(6)
+    return answer(unit_id, address)
+  })
+  const first = Promise.all([kindOf(read(1)), kindOf(read(2))])
+  await timers.pass(200)
+  assert.deepEqual(await first, ['answered', 'answered'])
+  assert.deepEqual(order, ['1 reads', '1 reads', '1 reads', '2 reads'])
+  assert.deepEqual(
+    askedOf(1).map(({ at_ms }) => at_ms),
+    [0, 100, 200],
+  )
+  busy = 3
+  const second = kindOf(read(1))
+  await timers.pass(200)
+  assert.equal(await second, 'exception')
+  assert.equal(askedOf(1).length, 6)
 })
 
 test('a lost connection is reopened with growing pauses', async () => {

@@ -1,14 +1,14 @@
 /**
  * A bus: one connection with several units and one request at a time. The unit with the least used
  * time goes first, so that slow units do not delay fast ones. Writes, and reads of control, go
- * before polls; idle reads go when nothing else waits. A unit that does not answer pauses, longer
- * each time, so that it does not delay others. If the line itself was down, the next answer of any
+ * before polls; idle reads go when nothing else waits. A unit that is busy is asked again at once. A
+ * unit that does not answer pauses, longer each time, so that it does not delay others. If the line itself was down, the next answer of any
  * unit ends all pauses.
  */
 import { setImmediate as settled } from 'node:timers/promises'
 import type { Connection } from '@heliograph/domain/site'
 import type { Bus, ReadPriority } from '../drivers/driver.ts'
-import { BusError, isNotNow, resting } from './bus-error.ts'
+import { BusError, isBusy, isNotNow, resting } from './bus-error.ts'
 import { type ConnectionNeeds, createConnection } from './connection.ts'
 import { type Line, openLine } from './line.ts'
 import { createRest, type Rest, type RestNeeds } from './rest.ts'
@@ -20,6 +20,8 @@ export const registers_per_request_max = 125
 const registers_per_write_max = 123
 
 const used_step_ms = 20
+/** Repeats of a request that the unit is too busy for, and the pause before each. */
+const busy_again = { most: 2, after_ms: 100 }
 const unit_rest_ms = { first_ms: 1000, max_ms: 60_000 }
 
 interface Unit {
@@ -118,7 +120,7 @@ function createQueue(needs: BusNeeds) {
 
   async function answer(unit: Unit, request: Request) {
     try {
-      const resolve = await connection.ask(request.ask)
+      const resolve = await askedAgain(request)
       hear(unit, units.values())
       resolve()
     } catch (error) {
@@ -126,6 +128,19 @@ function createQueue(needs: BusNeeds) {
       // Polls go on although an idle read failed: the unit may know its register only.
       if (closed || request.priority === 'idle') return
       if (error instanceof BusError) restAfter(unit, error)
+    }
+  }
+
+  async function askedAgain(
+    { ask }: Pick<Request, 'ask'>,
+    again = busy_again.most,
+  ): Promise<() => void> {
+    try {
+      return await connection.ask(ask)
+    } catch (error) {
+      if (again === 0 || closed || !isBusy(error)) throw error
+      await new Promise<void>((resolve) => needs.timers.after(busy_again.after_ms, resolve))
+      return askedAgain({ ask }, again - 1)
     }
   }
 
