@@ -35,7 +35,7 @@ const instantText = (sql: string) =>
   `replace(left((${sql} AT TIME ZONE 'UTC' + interval '1 microsecond')::text, 23), ' ', 'T') || 'Z'`
 
 /** SQL for the JSON text of an item. PostgreSQL writes numbers in the form of JSON. */
-export function itemJson(columns: readonly ExportColumn[]): string {
+function itemJson(columns: readonly ExportColumn[]): string {
   const fields = columns.map(
     (column, index) => `'${index === 0 ? '{' : ','}"${column.name}":' || ${jsonValue(column)}`,
   )

@@ -83,7 +83,11 @@ interface Found extends Pick<StepSource, 'key'> {
 
 interface Raw<Query> {
   page(db: Queries, request: DeviceHistory & Query, found: Found): Promise<JsonText>
-  file(db: Queries, request: DeviceHistory & Query, found: Found): Promise<ExportRows | ExportItems>
+  file(
+    db: Queries,
+    request: DeviceHistory & Query,
+    found: Found,
+  ): ExportItems | Promise<ExportRows | ExportItems>
 }
 
 /** The parts that histories share. `find` throws 404 for an unknown device. */
@@ -229,7 +233,7 @@ export interface DeviceHistory {
 }
 
 /** Whether a part of the window is in blocks. */
-export const isPackedIn = async (db: Queries, kind: ReadingKind, { start }: SeriesWindow) =>
+const isPackedIn = async (db: Queries, kind: ReadingKind, { start }: SeriesWindow) =>
   (start === null ? Number.NEGATIVE_INFINITY : Date.parse(start)) < (await rowsSince(db, kind))
 
 export const spanOf = ({ start, end }: SeriesWindow) => ({
@@ -331,7 +335,9 @@ interface Returned {
   step_s?: number
 }
 
-export interface HistoryPage {
+interface HistoryPage {
+  /** Readings of the window. */
+  count: number | Promise<number>
   returned: number
   /** JSON text, separated by commas, or what adds it. */
   items: string | ((text: AsciiText) => void)
@@ -341,16 +347,11 @@ export interface HistoryPage {
   is_cut?: boolean
 }
 
-interface CountedPage extends HistoryPage {
-  /** Readings of the window. */
-  count: number | Promise<number>
-}
-
 /** The text of a `ReadingSeries`. */
 export async function seriesText(
   db: Queries,
   { device_id, window, ...of }: Returned,
-  { items, returned, first_at, last_at, is_cut, ...page }: CountedPage,
+  { items, returned, first_at, last_at, is_cut, ...page }: HistoryPage,
 ): Promise<JsonText> {
   const timeOf = (at: Date | string | null) =>
     is_cut || at === null ? null : new Date(at).toISOString()

@@ -4,121 +4,121 @@
  */
 import type { ReadingKind } from '@heliograph/domain/readings'
 import type { ExportItem, ExportItems } from '../http/export-items.ts'
-import type { SeriesWindow } from '../http/time-windows.ts'
+import type { JsonText } from '../http/json-text.ts'
+import { telemetry_rows } from '../http/params.ts'
 import type { Queries } from '../storage/database.ts'
 import type { StoredReading } from './blocks/store.ts'
-import { type HistoryPage, spanOf } from './history.ts'
+import { type DeviceHistory, seriesText, spanOf } from './history.ts'
 import { walkReadings } from './stored-readings.ts'
 
-interface InstantHistory {
-  kind: ReadingKind
-  site_id: string
-  device_id: number
-  window: SeriesWindow
+/** How the readings of an instant become items. */
+export interface InstantItems<Request> {
   columns: readonly string[]
-  /** The items of the readings of an instant, in order. */
-  itemsOf(readings: readonly StoredReading[]): ExportItem[]
+  /** In order. */
+  itemsOf(readings: readonly StoredReading[], request: Request): ExportItem[]
+  /** The number of items in the window. */
+  countOf(db: Queries, request: Request): Promise<number>
 }
 
-/** The items of an instant. */
-export interface Instant {
-  measured_at: Date
-  /** How many items `items` holds. */
-  returned: number
-  /** Whether the limit left out items of this instant. */
-  is_cut: boolean
-  /** JSON text of the items, separated by commas. */
-  items: string
+interface Instant {
+  at_ms: number
+  items: ExportItem[]
 }
 
-/** The items of some instants at a time, in the order of a walk. */
-async function* walkInstants(
+/** Some instants at a time, in the order of a walk. */
+async function* walkInstants<Request extends DeviceHistory>(
   db: Queries,
-  { kind, site_id, device_id, window, columns, itemsOf }: InstantHistory,
+  kind: ReadingKind,
+  request: Request,
+  { columns, itemsOf }: InstantItems<Request>,
   newest: boolean,
-): AsyncGenerator<{ at_ms: number; items: ExportItem[] }[]> {
+): AsyncGenerator<Iterable<Instant>> {
+  const { site_id, device_id, window } = request
   const walk = { site_id, device_id, ...spanOf(window), newest }
-  for await (const part of walkReadings(db, kind, walk, columns)) {
-    const instants = [...Map.groupBy(part, ({ measured_at }) => measured_at)]
-    yield instants.map(([at_ms, readings]) => ({ at_ms, items: itemsOf(readings) }))
-  }
-}
-
-/** The instants from the near end of the window with `limit` items, and the next one; ascending. */
-async function nearestInstants(
-  db: Queries,
-  history: InstantHistory,
-  limit: number,
-): Promise<Instant[]> {
-  const { newest } = history.window
-  const found: Instant[] = []
-  let count = 0
-  for await (const instants of walkInstants(db, history, newest)) {
-    for (const { at_ms, items } of instants) {
-      if (items.length === 0 || count > limit) continue
-      const first = items.slice(0, limit)
-      found.push({
-        measured_at: new Date(at_ms),
-        returned: first.length,
-        is_cut: items.length > limit,
-        items: first.map((item) => JSON.stringify(item)).join(','),
-      })
-      count += items.length
+  // Items are made as they are taken, since a page takes few of them.
+  function* instantsIn(part: readonly StoredReading[]): Generator<Instant> {
+    for (const [at_ms, readings] of Map.groupBy(part, ({ measured_at }) => measured_at)) {
+      yield { at_ms, items: itemsOf(readings, request) }
     }
-    if (count > limit) break
   }
-  return newest ? found.reverse() : found
+  for await (const part of walkReadings(db, kind, walk, columns)) yield instantsIn(part)
 }
 
-/**
- * The instants of a page, ascending: up to `limit` items, from the end of the window when the
- * newest are requested. An instant with more than `limit` items was cut before.
- */
-export function wholeInstants(
-  instants: readonly Instant[],
-  { limit, newest }: { limit: number; newest: boolean },
-): Instant[] {
-  const nearest = newest ? instants.toReversed() : instants
-  let count = 0
-  const beyond = nearest.findIndex(({ returned }) => {
-    count += returned
-    return count > limit
-  })
-  const page = beyond < 0 ? nearest : nearest.slice(0, beyond)
-  return newest ? page.toReversed() : [...page]
-}
-
-export async function instantsPage(
+/** A page as the text of a `ReadingSeries`. A single instant with more items than it is cut. */
+export async function readInstantHistory<Request extends DeviceHistory>(
   db: Queries,
-  history: InstantHistory,
+  kind: ReadingKind,
+  request: Request,
+  of: InstantItems<Request>,
+): Promise<JsonText> {
+  const limit = request.limit ?? telemetry_rows.by_default
+  const instants = await pageOf(db, kind, request, of, limit)
+  const items = instants.flatMap((instant) => instant.items)
+  const page = items.slice(0, limit)
+  const timeOf = (instant?: Instant) => (instant ? new Date(instant.at_ms) : null)
+  const { site_id, device_id, window } = request
+  return seriesText(
+    db,
+    { site_id, kind, device_id, window },
+    {
+      count: of.countOf(db, request),
+      items: page.map((item) => JSON.stringify(item)).join(','),
+      returned: page.length,
+      is_cut: items.length > limit,
+      first_at: timeOf(instants[0]),
+      last_at: timeOf(instants.at(-1)),
+    },
+  )
+}
+
+/** The instants of a page, ascending: from the end of the window when the newest are requested. */
+async function pageOf<Request extends DeviceHistory>(
+  db: Queries,
+  kind: ReadingKind,
+  request: Request,
+  of: InstantItems<Request>,
   limit: number,
 ): Promise<Instant[]> {
-  const instants = await nearestInstants(db, history, limit)
-  return wholeInstants(instants, { limit, newest: history.window.newest })
+  const { newest } = request.window
+  const page = await nearestInstants(walkInstants(db, kind, request, of, newest), limit)
+  return newest ? page.reverse() : page
 }
 
-/** A page of instants for `seriesText`. */
-export const textOf = (page: readonly Instant[]): HistoryPage => ({
-  items: page.map(({ items }) => items).join(','),
-  returned: page.reduce((sum, { returned }) => sum + returned, 0),
-  first_at: page[0]?.measured_at ?? null,
-  last_at: page.at(-1)?.measured_at ?? null,
-  is_cut: page.some(({ is_cut }) => is_cut),
-})
+/** The first instants of a walk with at most `limit` items, and at least one. */
+export async function nearestInstants(
+  walk: AsyncIterable<Iterable<Instant>>,
+  limit: number,
+): Promise<Instant[]> {
+  const found: Instant[] = []
+  let missing = limit
+  for await (const instants of walk) {
+    for (const instant of instants) {
+      const { length } = instant.items
+      if (length === 0) continue
+      if (length > missing && found.length > 0) return found
+      found.push(instant)
+      missing -= length
+      if (missing <= 0) return found
+    }
+  }
+  return found
+}
 
 /** A page with a limit, else the whole window. */
-export const exportInstants = (
-  history: InstantHistory,
-  limit: number | null | undefined,
+export const exportInstantHistory = <Request extends DeviceHistory>(
+  kind: ReadingKind,
+  request: Request,
+  of: InstantItems<Request>,
 ): ExportItems => ({
   async *items(db) {
+    const { limit } = request
     if (limit == null) {
-      for await (const instants of walkInstants(db, history, false)) {
-        yield instants.flatMap(({ items }) => items)
+      for await (const instants of walkInstants(db, kind, request, of, false)) {
+        yield [...instants].flatMap(({ items }) => items)
       }
       return
     }
-    const page = await instantsPage(db, history, limit)
-    yield JSON.parse(`[${page.map(({ items }) => items).join(',')}]`)
+    const page = await pageOf(db, kind, request, of, limit)
+    yield page.flatMap(({ items }) => items).slice(0, limit)
   },
 })

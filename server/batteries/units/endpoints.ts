@@ -6,6 +6,7 @@ import { ApiError, found } from '../../http/errors.ts'
 import { siteSituation } from '../../plant/site-facts.ts'
 import type { Situation } from '../../plant/situation.ts'
 import { deviceHistory, historyParts, ReadingSeries } from '../../telemetry/history.ts'
+import { exportInstantHistory, readInstantHistory } from '../../telemetry/instants.ts'
 import { BatteryNow, BatteryReading, batteryNow } from '../current.ts'
 import { Envelope, envelopeOf } from '../envelope.ts'
 import { type LiveUnit, readPcs, readUnits } from '../unit-store.ts'
@@ -13,7 +14,7 @@ import { BatteryUnit, BessId, type OfUnit, unitRecord } from '../units.ts'
 import { Cluster, ClusterCells, ClusterIdx, clusterCells, clusterRecord } from './clusters.ts'
 import { FleetSummary, fleetSummary } from './fleet.ts'
 import type { FleetReads } from './fleet-facts.ts'
-import { exportPcsHistory, pcsItems, readPcsHistory, unitItems } from './history.ts'
+import { pcsInstants, pcsItems, unitItems } from './history.ts'
 import { PcsReading, UnitPcs, unitPcs } from './pcs.ts'
 import { Protection, protectionRecords, Setup, setupRecord } from './setup.ts'
 import { readCells, readClusters, readSetup } from './store.ts'
@@ -154,8 +155,8 @@ export const getPcsNow = endpoint({
 export const pcsHistory = endpoint({
   ...ofUnit,
   ...historyParts<{ bess_id: number }>('pcs', pcsItems, {
-    page: readPcsHistory,
-    file: async (_, request) => exportPcsHistory(request),
+    page: (db, request) => readInstantHistory(db, 'pcs', request, pcsInstants),
+    file: (_, request) => exportInstantHistory('pcs', request, pcsInstants),
   }),
   path: '/bess/{bess_id}/pcs/history',
   operation_id: 'bess_pcs_history_list',

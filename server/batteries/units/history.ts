@@ -1,19 +1,10 @@
 /** Historical readings of units and their PCS as items of the API. */
 import type { TObject } from 'typebox'
-import type { ExportItems } from '../../http/export-items.ts'
-import type { JsonText } from '../../http/json-text.ts'
-import { telemetry_rows } from '../../http/params.ts'
 import type { Queries } from '../../storage/database.ts'
 import { served } from '../../storage/records.ts'
 import type { StoredReading } from '../../telemetry/blocks/store.ts'
-import {
-  countReadings,
-  type DeviceHistory,
-  seriesText,
-  spanOf,
-  valuesOf,
-} from '../../telemetry/history.ts'
-import { exportInstants, instantsPage, textOf } from '../../telemetry/instants.ts'
+import { countReadings, type DeviceHistory, spanOf, valuesOf } from '../../telemetry/history.ts'
+import type { InstantItems } from '../../telemetry/instants.ts'
 import { BatteryReading, batteryMeasured, flag, type MeasuredRow } from '../current.ts'
 import { requireUnit, type UnitId } from '../earnings.ts'
 import { PcsReading } from './pcs.ts'
@@ -80,25 +71,9 @@ function pcsItem(reading: StoredReading) {
   })
 }
 
-const instantsOf = ({ site_id, device_id, window }: DeviceHistory) => ({
-  kind: 'pcs' as const,
-  site_id,
-  device_id,
-  window,
+export const pcsInstants: InstantItems<DeviceHistory> = {
   columns: valuesOf('pcs'),
-  itemsOf: (readings: readonly StoredReading[]) => readings.map(pcsItem),
-})
-
-/**
- * Readings by instant and PCS. A single instant with more PCS than the limit is cut, without a next
- * page.
- */
-export async function readPcsHistory(db: Queries, request: DeviceHistory): Promise<JsonText> {
-  const limit = request.limit ?? telemetry_rows.by_default
-  const page = await instantsPage(db, instantsOf(request), limit)
-  const count = await countReadings(db, 'pcs', { ...request, ...spanOf(request.window) })
-  return seriesText(db, { ...request, kind: 'pcs' }, { ...textOf(page), count })
+  itemsOf: (readings) => readings.map(pcsItem),
+  countOf: (db, { window, ...device }) =>
+    countReadings(db, 'pcs', { ...device, ...spanOf(window) }),
 }
-
-export const exportPcsHistory = (request: DeviceHistory): ExportItems =>
-  exportInstants(instantsOf(request), request.limit)

@@ -19,9 +19,9 @@ import {
   stationsAround,
   stationsFor,
 } from '../rollups/plant-light.ts'
-import type { Plant, PlantInverter, PlantStation, RawWeather } from '../rollups/raw.ts'
+import type { Plant, PlantInverter, PlantStation, RawInverter, RawWeather } from '../rollups/raw.ts'
 import type { IvExpectedPoint, NoExpectationReason } from './schemas.ts'
-import type { InverterInstant, Span, StringInstant, StringSetting } from './store.ts'
+import type { Span, StringInstant, StringSetting } from './store.ts'
 
 /** Inputs of the expectation of a string that do not change with the irradiance. */
 export type Expectation = Exclude<ReturnType<typeof expectationOf>, NoExpectationReason>
@@ -79,7 +79,7 @@ export function spansAround(instants: readonly StringInstant[], beyond_ms = 0): 
 interface Measured {
   /** Ascending, like the other series. */
   instants: readonly StringInstant[]
-  readings: readonly InverterInstant[]
+  readings: readonly RawInverter[]
   /** Screened readings of the stations of the expectation. */
   weather: ReadonlyMap<number, readonly RawWeather[]>
 }
@@ -180,7 +180,7 @@ function momentsOf(
 function holdsOf(
   inverter: PlantInverter,
   moments: readonly Moment[],
-  readingAt: (nth: number) => InverterInstant | undefined,
+  readingAt: (nth: number) => RawInverter | undefined,
 ): HeldBy[] {
   const rating = ratingOf(inverter)
   const sunOf = cached((light: PlantLight) => inverterSun(inverter, light))

@@ -33,7 +33,7 @@ import {
   readPanelByName,
 } from '../panels/store.ts'
 import { apart_ms_max, screenedReadings } from '../rollups/plant-light.ts'
-import { type RawWeather, readPlant } from '../rollups/raw.ts'
+import { type RawWeather, readInverters, readPlant, readWeather } from '../rollups/raw.ts'
 import {
   type ComparedPoint,
   comparePoints,
@@ -47,11 +47,10 @@ import { IvExpectedSeries, PanelModel, PanelModelMatch, ParamsId } from './schem
 import {
   countStringInstants,
   type ReadingsRequest,
-  readInvertersWithin,
   readModelsInUse,
   readSiteModel,
   readStringInstants,
-  readWeatherWithin,
+  readWithin,
   type SiteModelRow,
   type StringInstant,
   settingOf,
@@ -348,9 +347,10 @@ async function pointsAt(
   // Sequential: the transaction of an export has one connection.
   const { site_id, inverter_id } = inverter
   const spans = spansAround(instants)
-  const readings = (await readInvertersWithin(db, site_id, [inverter_id], spans)).get(inverter_id)
+  const found = await readWithin(readInverters, db, { site_id, ids: [inverter_id], spans })
+  const readings = found.get(inverter_id)!
   const weather = await screenedAround(db, instants, expectation, site_id)
-  return comparePoints(expectation, { instants, readings: readings ?? [], weather })
+  return comparePoints(expectation, { instants, readings, weather })
 }
 
 /**
@@ -367,7 +367,8 @@ async function screenedAround(
   const screened = new Map<number, RawWeather[]>(ids.map((id) => [id, []]))
   const dayOf = ({ measured_at }: StringInstant) => Math.floor(measured_at.getTime() / day_ms)
   for (const day of Map.groupBy(instants, dayOf).values()) {
-    const readings = await readWeatherWithin(db, site_id, ids, spansAround(day, reach_ms))
+    const spans = spansAround(day, reach_ms)
+    const readings = await readWithin(readWeather, db, { site_id, ids, spans })
     const from_ms = day[0]!.measured_at.getTime() - apart_ms_max
     const to_ms = day.at(-1)!.measured_at.getTime() + apart_ms_max
     for (const [id, own] of screenedReadings(place, stations_around, readings)) {

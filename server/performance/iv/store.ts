@@ -6,10 +6,10 @@ import type { Queries } from '../../storage/database.ts'
 import type { StoredReading } from '../../telemetry/blocks/store.ts'
 import { spanOf } from '../../telemetry/history.ts'
 import type { Step } from '../../telemetry/steps.ts'
-import { firstOf, readReadings, walkReadings } from '../../telemetry/stored-readings.ts'
+import { firstOf, walkReadings } from '../../telemetry/stored-readings.ts'
 import { countStrings, holdsString } from '../../telemetry/strings/store.ts'
 import type { PanelFields } from '../panels/model.ts'
-import type { Plant, PlantString, RawInverter, RawWeather } from '../rollups/raw.ts'
+import type { Plant, PlantString, RawWindow } from '../rollups/raw.ts'
 
 export interface SiteModelRow
   extends Pick<PanelFields, 'params_id' | 'name' | 'manufacturer' | 'technology' | 'power_stc_w'>,
@@ -39,8 +39,6 @@ export interface StringInstant {
   current_a: readonly (number | null)[] | null
   voltage_v: number | null
 }
-
-export type InverterInstant = Omit<RawInverter, 'dc_power_kw' | 'energy_total_kwh'>
 
 export interface Span {
   from_ms: number
@@ -139,7 +137,7 @@ function instantOf(
 }
 
 export async function countStringInstants(db: Queries, request: ReadingsRequest): Promise<number> {
-  if (!request.step) return countStrings(db, request)
+  if (!request.step) return countStrings(db, { ...request, device_id: request.inverter_id })
   let count = 0
   for await (const { length } of walkString(db, request, ['current_a', 'voltage_v']))
     count += length
@@ -149,66 +147,29 @@ export async function countStringInstants(db: Queries, request: ReadingsRequest)
 /** Spans this near to each other are read at once. */
 const span_distance_ms = hour_ms
 
-/** Reads readings within spans by device, ascending. Spans ascend and do not overlap. */
-async function readWithin(
+/** Readings within spans by device, ascending. Spans ascend and do not overlap. */
+export async function readWithin<Row extends { time_ms: number }>(
+  read: (db: Queries, window: RawWindow) => Promise<ReadonlyMap<number, readonly Row[]>>,
   db: Queries,
-  kind: 'inverter' | 'weather',
-  { site_id, ids, spans }: { site_id: string; ids: readonly number[]; spans: readonly Span[] },
-  columns: readonly string[],
-): Promise<StoredReading[]> {
-  const found: StoredReading[] = []
+  { spans, ...of }: Pick<RawWindow, 'site_id' | 'ids'> & { spans: readonly Span[] },
+): Promise<Map<number, Row[]>> {
+  const found = new Map<number, Row[]>(of.ids.map((id) => [id, []]))
   for (let first = 0; first < spans.length; ) {
     let next = first + 1
     while (next < spans.length && isNear(spans[next - 1]!, spans[next]!)) next += 1
     const some = spans.slice(first, next)
     first = next
-    const readings = await readReadings(
-      db,
-      kind,
-      { site_id, device_ids: ids, from_ms: some[0]!.from_ms, to_ms: some.at(-1)!.to_ms + 1 },
-      columns,
-    )
-    found.push(
-      ...readings.filter(({ measured_at: at }) =>
-        some.some(({ from_ms, to_ms }) => at >= from_ms && at <= to_ms),
-      ),
-    )
+    const [from_ms, to_ms] = [some[0]!.from_ms, some.at(-1)!.to_ms + 1]
+    const isWithin = ({ time_ms }: Row) =>
+      some.some((span) => time_ms >= span.from_ms && time_ms <= span.to_ms)
+    for (const [id, readings] of await read(db, { ...of, from_ms, to_ms })) {
+      found.get(id)!.push(...readings.filter(isWithin))
+    }
   }
   return found
 }
 
 const isNear = (span: Span, next: Span) => next.from_ms - span.to_ms < span_distance_ms
-
-export async function readInvertersWithin(
-  db: Queries,
-  site_id: string,
-  ids: readonly number[],
-  spans: readonly Span[],
-): Promise<Map<number, InverterInstant[]>> {
-  const columns = ['state', 'ac_power_kw', 'power_limit_pct']
-  const readings = await readWithin(db, 'inverter', { site_id, ids, spans }, columns)
-  const rows = readings.map((reading) => ({ ...reading, time_ms: reading.measured_at }))
-  return Map.groupBy(
-    rows as unknown as (InverterInstant & { inverter_id: number })[],
-    ({ inverter_id }) => inverter_id,
-  )
-}
-
-export async function readWeatherWithin(
-  db: Queries,
-  site_id: string,
-  ids: readonly number[],
-  spans: readonly Span[],
-): Promise<Map<number, RawWeather[]>> {
-  const of = { site_id, ids, spans }
-  const readings = await readWithin(db, 'weather', of, ['instrument_values'])
-  const rows = readings.map(({ station_id, measured_at, instrument_values }) => ({
-    station_id: station_id as number,
-    time_ms: measured_at,
-    instrument_values: (instrument_values ?? []) as readonly (number | null)[],
-  }))
-  return Map.groupBy(rows, ({ station_id }) => station_id)
-}
 
 const siteModels = `
   SELECT m.params_id, m.name, m.manufacturer, m.technology, m.power_stc_w, m.cells_in_series,

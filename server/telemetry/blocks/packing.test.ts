@@ -18,10 +18,11 @@ import { createRollups } from '../../performance/rollups/job.ts'
 import type { Database } from '../../storage/database.ts'
 import { readInstants } from '../gaps/store.ts'
 import { exportHistory, readHistory } from '../history.ts'
+import { exportInstantHistory, readInstantHistory } from '../instants.ts'
 import { inverterHistory } from '../inverters/endpoints.ts'
 import { readReadings, walkReadings } from '../stored-readings.ts'
 import { stringHistory } from '../strings/endpoints.ts'
-import { countStrings, exportStringHistory, readStringHistory } from '../strings/store.ts'
+import { countStrings, stringItems } from '../strings/store.ts'
 import { packRows } from './packing.ts'
 import { thinBlocks } from './thinning.ts'
 
@@ -326,11 +327,22 @@ async function answers(): Promise<unknown[]> {
       const device = { site_id, device_id: 1, window, limit }
       found.push(JSON.parse(String((await readHistory(db, 'inverter', device)).text)))
       for (const string_index of [undefined, 3]) {
-        const strings = { site_id, inverter_id: 1, string_index, window }
-        found.push(JSON.parse(String((await readStringHistory(db, { ...strings, limit })).text)))
+        const strings = { site_id, device_id: 1, string_index, window }
+        found.push(
+          JSON.parse(
+            String(
+              (await readInstantHistory(db, 'string', { ...strings, limit }, stringItems)).text,
+            ),
+          ),
+        )
         if (string_index === undefined || limit !== 9) continue
         found.push(await countStrings(db, strings))
-        const one = { ...strings, string_index, partner_indexes: [string_index + 1] }
+        const one = {
+          ...strings,
+          inverter_id: 1,
+          string_index,
+          partner_indexes: [string_index + 1],
+        }
         found.push(await readStringInstants(db, { ...one, step: null, limit: 5 }))
       }
     }
@@ -395,7 +407,7 @@ test('an export from blocks holds the items of the answer', async () => {
   for (const start_ms of [0, 7 * day_ms]) {
     const window = { start: new Date(first_ms + start_ms).toISOString(), end, newest: false }
     const device = { site_id, device_id: 1, window, limit: 10_000 }
-    const strings = { site_id, inverter_id: 1, window, limit: 10_000 }
+    const strings = { site_id, device_id: 1, window, limit: 10_000 }
     for (const [page, exported, cut] of [
       [
         await readHistory(db, 'inverter', device),
@@ -403,9 +415,9 @@ test('an export from blocks holds the items of the answer', async () => {
         await exportHistory(db, 'inverter', device),
       ],
       [
-        await readStringHistory(db, strings),
-        await exportStringHistory(db, { ...strings, limit: undefined }),
-        await exportStringHistory(db, strings),
+        await readInstantHistory(db, 'string', strings, stringItems),
+        exportInstantHistory('string', { ...strings, limit: undefined }, stringItems),
+        exportInstantHistory('string', strings, stringItems),
       ],
     ] as const) {
       const { data } = JSON.parse(String(page.text))

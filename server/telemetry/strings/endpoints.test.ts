@@ -1,26 +1,27 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
 import { addReading, servedSite } from '../../fixtures/served-site.ts'
-import { wholeInstants } from '../instants.ts'
+import { nearestInstants } from '../instants.ts'
 
 const dead_end = { truncated: true, next_start: null, previous_end: null }
 
-test('a page holds whole instants, nearest to where it begins', () => {
+test('a page holds whole instants, nearest to where it begins', async () => {
   const instant = (minute: number, returned: number) => ({
-    measured_at: new Date(minute * 60_000),
-    returned,
-    is_cut: false,
-    items: Array.from({ length: returned }, (_, index) => `${minute}.${index}`).join(','),
+    at_ms: minute * 60_000,
+    items: Array.from({ length: returned }, (_, index) => ({ id: 10 * minute + index })),
   })
-  const instants = [instant(1, 2), instant(2, 2), instant(3, 2)]
-  const page = (limit: number, newest: boolean) =>
-    wholeInstants(instants, { limit, newest })
-      .map(({ items }) => items)
-      .join()
-  assert.equal(page(6, false), '1.0,1.1,2.0,2.1,3.0,3.1')
-  assert.equal(page(5, false), '1.0,1.1,2.0,2.1')
-  assert.equal(page(5, true), '2.0,2.1,3.0,3.1')
-  assert.deepEqual(wholeInstants([], { limit: 5, newest: true }), [])
+  async function* walk(order: readonly number[]) {
+    for (const minute of order) yield [instant(minute, 0), instant(minute, 2)]
+  }
+  const page = async (limit: number, order = [1, 2, 3]) => {
+    const instants = await nearestInstants(walk(order), limit)
+    return instants.flatMap(({ items }) => items.map(({ id }) => id))
+  }
+  assert.deepEqual(await page(6), [10, 11, 20, 21, 30, 31])
+  assert.deepEqual(await page(5), [10, 11, 20, 21])
+  assert.deepEqual(await page(5, [3, 2, 1]), [30, 31, 20, 21])
+  assert.deepEqual(await page(1), [10, 11])
+  assert.deepEqual(await page(5, []), [])
 })
 
 test('strings', async (t) => {

@@ -12,14 +12,13 @@ import { siteSituation } from '../../plant/site-facts.ts'
 import type { Queries } from '../../storage/database.ts'
 import type { StoredReading } from '../blocks/store.ts'
 import { historyParts, ReadingSeries, seriesExample } from '../history.ts'
+import { exportInstantHistory, readInstantHistory } from '../instants.ts'
 import type { StepQuery } from '../steps.ts'
 import {
-  exportStringHistory,
   latestStrings,
-  readStringHistory,
-  stringColumns,
   stringConfiguration,
   stringExists,
+  stringItems,
   stringReadings,
   stringsInService,
 } from './store.ts'
@@ -100,12 +99,12 @@ const stringParts = historyParts<
     await requireStrings(db, request)
     const { inverter_id, string_index } = request
     const split = (reading: StoredReading) => stringReadings(reading, string_index)
-    const names = stringColumns.slice(1).map(({ name }) => name)
-    return { device_id: inverter_id, names, key: 'string_index', split }
+    const { measured_at: _, ...values } = StringReading.properties
+    return { device_id: inverter_id, names: Object.keys(values), key: 'string_index', split }
   },
   {
-    page: (db, request) => readStringHistory(db, { ...request, inverter_id: request.device_id }),
-    file: (db, request) => exportStringHistory(db, { ...request, inverter_id: request.device_id }),
+    page: (db, request) => readInstantHistory(db, 'string', request, stringItems),
+    file: (_, request) => exportInstantHistory('string', request, stringItems),
   },
 )
 
