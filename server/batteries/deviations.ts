@@ -8,7 +8,14 @@ import { At } from '../plant/frame.ts'
 import { causeIn, causes } from './causes.ts'
 import { worthOf } from './earnings.ts'
 import { plannedCharge, plannedPower, type UnitDay } from './unit-day.ts'
-import { type Heard, netEnergy, quartersOf, type Span, type UnitQuarter } from './unit-energy.ts'
+import {
+  type Heard,
+  netEnergy,
+  quartersOf,
+  type Span,
+  sumOrNull,
+  type UnitQuarter,
+} from './unit-energy.ts'
 
 /** The tolerance is the larger of these shares of rated and of planned power. */
 const tolerated = { of_rated: 0.02, of_planned: 0.05 } as const
@@ -159,12 +166,6 @@ function costOf(
 }
 
 const someDigits = (value: number | null) => (value === null ? null : significant(value) + 0)
-
-const sumOrNull = (values: readonly (number | null)[]) =>
-  values.reduce<number | null>(
-    (sum, value) => (sum === null || value === null ? null : sum + value),
-    0,
-  )
 
 function completenessOf(quarters: readonly Heard[]): number {
   const spans = quarters.reduce((sum, quarter) => sum + quarter.spans, 0)

@@ -86,16 +86,22 @@ export async function readUnitQuarters(
 export const netEnergy = ({ charged_kwh, discharged_kwh }: UnitQuarter): number | null =>
   charged_kwh === null || discharged_kwh === null ? null : discharged_kwh - charged_kwh
 
+/** Null where a value is unknown. */
+export function sumOrNull(values: readonly (number | null)[]): number | null {
+  if (values.includes(null)) return null
+  return values.reduce<number>((sum, value) => sum + value!, 0)
+}
+
 /** Mean power, kW, of the complete and known hours of a day, by UTC hour. */
 export function hourlyPowers(quarters: readonly UnitQuarter[]): Map<number, number> {
   const powers = new Map<number, number>()
   const byHour = Map.groupBy(quarters, ({ start_ms }) => new Date(start_ms).getUTCHours())
   for (const [hour, pieces] of byHour) {
     const length_ms = pieces.reduce((sum, { start_ms, end_ms }) => sum + end_ms - start_ms, 0)
-    const energies = pieces.map(netEnergy)
-    if (length_ms < hour_ms || energies.includes(null)) continue
+    const net_kwh = sumOrNull(pieces.map(netEnergy))
+    if (length_ms < hour_ms || net_kwh === null) continue
     // The energy of an hour in kWh equals its mean power in kW.
-    powers.set(hour, significant(energies.reduce<number>((kwh, one) => kwh + one!, 0)) + 0)
+    powers.set(hour, significant(net_kwh) + 0)
   }
   return powers
 }

@@ -1,5 +1,6 @@
 /** Prices and statistics of a market on a UTC day, as the API returns them. */
 
+import { quarter_ms } from '@heliograph/domain/durations'
 import { localDate } from '@heliograph/domain/local-day'
 import { type Position, placeOf } from '@heliograph/domain/place'
 import type { Static } from 'typebox'
@@ -38,15 +39,13 @@ export function solarWeight(position: Position): SolarWeight {
   const skyAt = skiesOf(place)
   return ({ start_ms, end_ms }) => {
     let sum = 0
-    for (let at = start_ms; at < end_ms; at += step_ms) {
-      const length_ms = Math.min(step_ms, end_ms - at)
+    for (let at = start_ms; at < end_ms; at += quarter_ms) {
+      const length_ms = Math.min(quarter_ms, end_ms - at)
       sum += skyAt(at + length_ms / 2)!.clear.ghi_w_m2 * length_ms
     }
     return sum
   }
 }
-
-const step_ms = 900_000
 
 export interface DayOfMarket {
   slots: Slot[]

@@ -1,6 +1,7 @@
 /** Stores published prices as revisions; replaced prices stay stored and are no longer current. */
 
 import { cached } from '@heliograph/domain/cached'
+import { quarter_ms } from '@heliograph/domain/durations'
 import { utcDate } from '@heliograph/domain/utc-day'
 import type { Transaction } from '../storage/database.ts'
 import { isoTime } from '../storage/values.ts'
@@ -73,8 +74,6 @@ export function reviseBy(
   return { ...revision, replaced: [...replaced] }
 }
 
-const slot_ms = 900_000
-
 /** Highest revision in any quarter hour of a period; 0 without one. */
 function revisionsOf(known: readonly Known[]): (period: PeriodSpan) => number {
   const bySlot = new Map<number, number>()
@@ -85,8 +84,8 @@ function revisionsOf(known: readonly Known[]): (period: PeriodSpan) => number {
 }
 
 function slotsIn({ start_ms, end_ms }: PeriodSpan): number[] {
-  const first = Math.floor(start_ms / slot_ms)
-  return Array.from({ length: Math.ceil(end_ms / slot_ms) - first }, (_, nth) => first + nth)
+  const first = Math.floor(start_ms / quarter_ms)
+  return Array.from({ length: Math.ceil(end_ms / quarter_ms) - first }, (_, nth) => first + nth)
 }
 
 const lengthOf = ({ start_ms, end_ms }: PricePeriod) => end_ms - start_ms

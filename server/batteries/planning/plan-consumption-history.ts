@@ -13,7 +13,7 @@ import { type AwakeTime, awakeTime } from '../../plant/daylight.ts'
 import { isExchanged, readExchanges } from '../../plant/device-exchanges.ts'
 import type { Queries } from '../../storage/database.ts'
 import { readBatteryDays, type UnitDays } from '../battery-days.ts'
-import type { Span } from '../unit-energy.ts'
+import { type Span, sumOrNull } from '../unit-energy.ts'
 
 interface ConsumptionAsked {
   site_id: string
@@ -49,12 +49,7 @@ export async function readConsumption(
     parts.push(netDischarged(unit, span))
   }
   for (const meter_id of meter_ids) parts.push(await readTaken(db, { site_id, meter_id }, span))
-  return quarterStarts(span).map((_, nth) => sumOf(parts.map((part) => part[nth]!)))
-}
-
-function sumOf(energies: Energies): number | null {
-  if (energies.includes(null)) return null
-  return energies.reduce<number>((sum, kwh) => sum + kwh!, 0)
+  return quarterStarts(span).map((_, nth) => sumOrNull(parts.map((part) => part[nth]!)))
 }
 
 const quarterStarts = ({ start_ms, end_ms }: Span): number[] =>
@@ -116,7 +111,7 @@ async function readProduced(
     from_ms < at_ms + quarter_ms && to_ms > at_ms
   return quarterStarts({ start_ms, end_ms }).map((at_ms, nth) => {
     const serving = services.filter((service) => isServing(service, at_ms))
-    return sumOf(serving.map((plant) => produced(plants.get(plant.logger_id)!, nth, awake)))
+    return sumOrNull(serving.map((plant) => produced(plants.get(plant.logger_id)!, nth, awake)))
   })
 }
 

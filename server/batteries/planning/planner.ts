@@ -14,6 +14,7 @@ import type { Queries } from '../../storage/database.ts'
 import { isoTime } from '../../storage/values.ts'
 import type { SchedulePlan, ScheduleViolation, StoredHour } from '../schedule-plan.ts'
 import type { StoredProblem } from '../schedules.ts'
+import { sumOrNull } from '../unit-energy.ts'
 import { createAdmission } from './admission.ts'
 import { type HourPlan, lockedHour, sumOver } from './day-hours.ts'
 import { besideOf } from './day-plans.ts'
@@ -301,6 +302,6 @@ function blankHours(
 
 /** Mean to the millionth; null where any value is unknown. */
 function meanOf(values: readonly (number | null)[]): number | null {
-  if (values.includes(null)) return null
-  return rounded(values.reduce<number>((a, b) => a + b!, 0) / values.length, 6)
+  const sum = sumOrNull(values)
+  return sum === null ? null : rounded(sum / values.length, 6)
 }

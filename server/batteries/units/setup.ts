@@ -10,11 +10,13 @@ import { At } from '../../plant/frame.ts'
 import { served } from '../../storage/records.ts'
 import { BessId } from '../units.ts'
 
+const levels = ['pre_alarm', 'level_1', 'level_2'] as const
+
 export type Protection = Static<typeof Protection>
 export const Protection = Named('BatteryProtection', {
   parameter: Type.Enum([...protectionParameters]),
   level: field.OneOf(
-    ['pre_alarm', 'level_1', 'level_2'],
+    levels,
     'Pre-alarm, first level, or second level (the most severe).',
     'level_1',
   ),
@@ -95,8 +97,6 @@ export function setupRecord(
 }
 
 const fields = Object.keys(Setup.properties)
-
-const levels = ['pre_alarm', 'level_1', 'level_2'] as const
 
 /** Thresholds by parameter (in the order of the enumeration) and level. */
 export function protectionRecords({ setup, read_at }: SetupRow): Protection[] {

@@ -1,5 +1,5 @@
 /** Issued weather forecasts, and the newest of them known at an instant. */
-import { day_ms, minute_ms } from '@heliograph/domain/durations'
+import { day_ms, minute_ms, quarter_ms } from '@heliograph/domain/durations'
 import { type WeatherStep, weather_quantities } from '@heliograph/forecast/weather-step'
 import { SourceFault } from '../../markets/sources/source.ts'
 
@@ -51,8 +51,6 @@ export interface KnownStep extends ForecastStep {
   source: string
 }
 
-const slot_ms = 15 * minute_ms
-
 export const run_days_max = 16
 
 /** Supported step lengths: multiples of a quarter hour that divide an hour. */
@@ -100,8 +98,8 @@ export function newestKnown(
 const isEmpty = (step: ForecastStep) => quantities.every((quantity) => step[quantity] === null)
 
 function slotsOf({ start_ms, end_ms }: ForecastStep): number[] {
-  const first = Math.floor(start_ms / slot_ms)
-  return Array.from({ length: (end_ms - start_ms) / slot_ms }, (_, index) => first + index)
+  const first = Math.floor(start_ms / quarter_ms)
+  return Array.from({ length: (end_ms - start_ms) / quarter_ms }, (_, index) => first + index)
 }
 
 /** @throws {SourceFault} for a run that must not be stored */
