@@ -20,7 +20,7 @@ import { type ReactNode, useEffect, useState } from 'react'
 import { Link } from 'wouter'
 import { useSite } from '../queries.ts'
 import styles from './figure-grid.module.css'
-import { formatTime, none, type TimeStyle } from './format.ts'
+import { formatAge, formatTime, none, type TimeStyle } from './format.ts'
 
 function useWindowTitle(title: string) {
   useEffect(() => {
@@ -291,6 +291,10 @@ function TimeIn({ at, style = 'full', timezone }: TimeProps & { timezone: string
     </time>
   )
 }
+
+/** `3 min ago`, with the instant as its tooltip; `Never` without one. */
+export const ageSince = (at: string | null, now_ms: number) =>
+  at === null ? 'Never' : <span title={at}>{formatAge((now_ms - Date.parse(at)) / 1000)}</span>
 
 export function useNow(every_ms: number): number {
   const [now_ms, setNow] = useState(Date.now)

@@ -21,7 +21,7 @@ import { type Column, column, DataTable, RowActions, wrapped } from '../../ui/da
 import { SiteNames } from '../../ui/fields.tsx'
 import { ConfirmByName, Dialog, OnceModal } from '../../ui/form.tsx'
 import { formatAge, inWords } from '../../ui/format.ts'
-import { LocalTime, Muted, Page, useNow } from '../../ui/page.tsx'
+import { ageSince, LocalTime, Muted, Page, useNow } from '../../ui/page.tsx'
 import { Answered, Empty } from '../../ui/states.tsx'
 import { useWrite } from '../../ui/use-write.ts'
 import { NewKey } from './api-access/new-key.tsx'
@@ -111,9 +111,7 @@ function KeyTable({ keys: rows, onOpen }: KeyTableProps) {
     )),
     wrapped('Permissions', (key) => <Permissions of={key} />),
     wrapped('Sites', ({ site_ids }) => <SiteNames site_ids={site_ids} />),
-    column('Last used', ({ last_used_at: at }) =>
-      at ? <span title={at}>{formatAge((now_ms - Date.parse(at)) / 1000)}</span> : 'Never',
-    ),
+    column('Last used', ({ last_used_at: at }) => ageSince(at, now_ms)),
     column('Expires', ({ revoked_at, expires_at }) => {
       const ends_at = revoked_at ?? expires_at
       return ends_at ? <LocalTime at={ends_at} /> : 'Never'

@@ -1,11 +1,11 @@
 /** The edge of a site: whether it is connected, what arrives, and how a gateway is set up. */
-import { Badge, Stack, Text } from '@mantine/core'
+import { Stack, Text } from '@mantine/core'
 import type { PlatformEdge, PlatformEdgeList } from '../../generated/platform.ts'
 import { usePlatform, useSite, useUser } from '../../queries.ts'
+import { whole } from '../../ui/badges.tsx'
 import { CopyText } from '../../ui/copy-text.tsx'
 import { type Column, column, DataTable } from '../../ui/data-table.tsx'
-import { formatAge } from '../../ui/format.ts'
-import { Facts, LocalTime, Muted, noted, Page, Section, useNow } from '../../ui/page.tsx'
+import { ageSince, Facts, LocalTime, Muted, noted, Page, Section, useNow } from '../../ui/page.tsx'
 import { Answered } from '../../ui/states.tsx'
 import { SetUp } from './edge/set-up.tsx'
 
@@ -39,9 +39,7 @@ function Edges({ edges }: { edges: readonly PlatformEdge[] }) {
   const columns: Column<PlatformEdge>[] = [
     column('Gateway', ({ name, edge_id }) => noted(<Text fw={500}>{name}</Text>, edge_id)),
     column('State', (edge) => <State edge={edge} />),
-    column('Last seen', ({ last_seen_at: at }) =>
-      at ? <span title={at}>{formatAge((now_ms - Date.parse(at)) / 1000)}</span> : 'Never',
-    ),
+    column('Last seen', ({ last_seen_at: at }) => ageSince(at, now_ms)),
     column('Version', ({ agent_version, server_version }) =>
       noted(
         agent_version ?? 'Unknown',
@@ -68,13 +66,11 @@ function Edges({ edges }: { edges: readonly PlatformEdge[] }) {
 }
 
 function State({ edge: { revoked_at, is_connected, last_seen_at } }: { edge: PlatformEdge }) {
-  if (revoked_at !== null) return <Badge color="gray">Revoked</Badge>
-  if (is_connected) return <Badge color="teal">Connected</Badge>
-  return last_seen_at === null ? (
-    <Badge color="gray">Not connected yet</Badge>
-  ) : (
-    <Badge color="orange">Communication lost</Badge>
-  )
+  if (revoked_at !== null) return whole('Revoked', 'gray')
+  if (is_connected) return whole('Connected', 'teal')
+  return last_seen_at === null
+    ? whole('Not connected yet', 'gray')
+    : whole('Communication lost', 'orange')
 }
 
 /** Nothing is pushed to a gateway: a person installs the package there. */
@@ -110,12 +106,7 @@ function Arrivals() {
             ['Inverters', inverter_count],
             ['Strings', string_count],
             ['Sensor nodes', sensor_node_count],
-            [
-              'Newest reading',
-              last_data_at === null
-                ? 'None yet'
-                : formatAge((now_ms - Date.parse(last_data_at)) / 1000),
-            ],
+            ['Newest reading', ageSince(last_data_at, now_ms)],
           ]}
         />
       )}

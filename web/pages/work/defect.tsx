@@ -25,17 +25,13 @@ import { defect_fields, defectBody, rulesOf } from './defect/fields.ts'
 import { HowItWasFound, nameOf, WhatIsBroken } from './defect/form-parts.tsx'
 import { type DefectState, nextStates, stepName } from './defect/states.ts'
 import { valuesOf } from './form-values.ts'
-import { EditForm, edit_draft, linksTo } from './forms.tsx'
+import { EditForm, edit_draft, isId, linksTo, seen_read } from './forms.tsx'
 
 export default function DefectPage({ defect_id }: SitePageProps) {
-  if (!/^\d+$/.test(defect_id ?? '')) return <NotFound />
-  return <Whole defect_id={Number(defect_id)} />
-}
-
-function Whole({ defect_id }: { defect_id: number }) {
-  // The ETag belongs to this very object: it must not be merged with the answer before.
-  const options = { refetchInterval: 15_000, structuralSharing: false }
-  const defect = useRead('defect', 'defectGet', { defect_id }, options)
+  const enabled = isId(defect_id)
+  const options = { ...seen_read, enabled }
+  const defect = useRead('defect', 'defectGet', { defect_id: Number(defect_id) }, options)
+  if (!enabled) return <NotFound />
   const title = defect.data ? `${defect.data.number} ${defect.data.title}` : 'Defect'
   return (
     <Page title={title}>

@@ -9,6 +9,11 @@ import { type Condition, type SeenWrite, useSeenWrite } from '../../ui/use-write
 
 export const edit_draft = 'change'
 
+export const isId = (text: string | undefined) => /^\d+$/.test(text ?? '')
+
+/** The ETag belongs to this very object: it must not be merged with the answer before. */
+export const seen_read = { refetchInterval: 15_000, structuralSharing: false }
+
 interface EditFormProps<Values extends object, Body extends object, Whole extends object> {
   whole: Whole
   subjectOf: (seen: Whole) => Omit<SeenWrite<Values, Whole>, 'write'>

@@ -16,7 +16,7 @@ import { type Condition, useSeenWrite } from '../../ui/use-write.ts'
 import NotFound from '../not-found.tsx'
 import type { SitePageProps } from '../pages.ts'
 import { bodyOf, valuesOf } from './form-values.ts'
-import { EditForm, edit_draft, linksTo } from './forms.tsx'
+import { EditForm, edit_draft, isId, linksTo, seen_read } from './forms.tsx'
 import { Checklist } from './work-order/checklist.tsx'
 import { order_fields, rulesOf } from './work-order/fields.ts'
 import { WhatAndWhere, WhatWasDone, WhoAndWhen } from './work-order/form-parts.tsx'
@@ -31,14 +31,10 @@ import {
 import { orderSubject } from './work-order/subject.ts'
 
 export default function WorkOrderPage({ wo_id }: SitePageProps) {
-  if (!/^\d+$/.test(wo_id ?? '')) return <NotFound />
-  return <Order wo_id={Number(wo_id)} />
-}
-
-function Order({ wo_id }: { wo_id: number }) {
-  // The ETag belongs to this very object: it must not be merged with the answer before.
-  const options = { refetchInterval: 15_000, structuralSharing: false }
-  const order = useRead('work-order', 'workOrderGet', { wo_id }, options)
+  const enabled = isId(wo_id)
+  const options = { ...seen_read, enabled }
+  const order = useRead('work-order', 'workOrderGet', { wo_id: Number(wo_id) }, options)
+  if (!enabled) return <NotFound />
   const title = order.data ? `${order.data.number} ${order.data.title}` : 'Work order'
   return (
     <Page title={title}>
