@@ -117,11 +117,24 @@ async function sendChanges(db: Database, watchers: Set<Watcher>, clock: Clock): 
   const versionOf = ({ site_id }: Watcher) => versions.get(site_id) ?? no_version
   const behind = [...watchers].filter((one) => one.version !== versionOf(one))
   const of_sites = [...Map.groupBy(behind, ({ site_id }) => site_id)]
-  for (let first = 0; first < of_sites.length; first += sites_at_once) {
-    const some = of_sites.slice(first, first + sites_at_once)
+  // A cluster locks the rows of one site at a time.
+  const at_once = db.is_distributed ? 1 : sites_at_once
+  for (let first = 0; first < of_sites.length; first += at_once) {
+    const some = of_sites.slice(first, first + at_once)
     const ids = some.map(([site_id]) => site_id)
-    // Before the rows are read: a release must not treat them as never sent.
-    await markSent(db, ids, clock.now())
+    // Before the rows are read: a release must not treat them as never sent. In one order, as
+    // another server may send to the same sites.
+    await db.execute(
+      `update curtailment_rows r set told_at = $2
+       from (
+         select site_id, group_id, logger_id from curtailment_rows
+         where site_id = any($1) and told_at is null and released_at is null and end_at > $2
+         order by site_id, group_id, logger_id for update
+       ) as due
+       where (r.site_id, r.group_id, r.logger_id) = (due.site_id, due.group_id, due.logger_id)
+         and r.site_id = any($1)`,
+      [ids, clock.now()],
+    )
     // After the version: a newer change is sent now, and again with its own version.
     const desiredOf = await readDesired(db, ids, clock.now())
     for (const watcher of some.flatMap(([, of_site]) => of_site)) {
@@ -131,23 +144,6 @@ async function sendChanges(db: Database, watchers: Set<Watcher>, clock: Clock): 
     }
   }
 }
-
-/** In one order, as another server may send to the same sites. A row lock names its site. */
-const markSent = (db: Database, site_ids: readonly string[], now: Date) =>
-  db.transaction(async (tx) => {
-    for (const site_id of site_ids.toSorted()) {
-      await tx.execute(
-        `update curtailment_rows r set told_at = $2
-         from (
-           select group_id, logger_id from curtailment_rows
-           where site_id = $1 and told_at is null and released_at is null and end_at > $2
-           order by group_id, logger_id for update
-         ) as due
-         where r.site_id = $1 and (r.group_id, r.logger_id) = (due.group_id, due.logger_id)`,
-        [site_id, now],
-      )
-    }
-  })
 
 /** Of orders from outside, those in force: for an edge that has lost them. */
 const sentRows = `
@@ -161,7 +157,7 @@ const sentRows = `
  * rows past their end until the edge confirms: an edge that does not have them confirms as well.
  */
 async function readDesired(
-  db: Database,
+  db: Queries,
   site_ids: readonly string[],
   now: Date,
 ): Promise<(site_id: string) => DesiredMessage> {
