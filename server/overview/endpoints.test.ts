@@ -273,17 +273,16 @@ test('plant', async (t) => {
       { channel: 'room', kind: 'temperature', label: 'Room' },
       { channel: 'fans', kind: 'relay', label: 'Fans' },
     ]
-    for (const [node_id, retired_at] of [
-      ['ts-1', null],
-      ['ts-2', null],
-      ['ts-old', at],
+    for (const [node_number, node_id, retired_at] of [
+      [1, 'ts-1', null],
+      [2, 'ts-2', null],
+      [3, 'ts-old', at],
     ]) {
       await db.execute(
         `INSERT INTO nodes (site_id, node_id, node_number, name, type, location_id, report_s,
            channels, created_at, updated_at, retired_at)
-         VALUES ('demo', $1, (SELECT 1 + count(*) FROM nodes), $1, 'cabinet', 2, 60, $2, now(),
-           now(), $3)`,
-        [node_id, JSON.stringify(channels), retired_at],
+         VALUES ('demo', $1, $4, $1, 'cabinet', 2, 60, $2, now(), now(), $3)`,
+        [node_id, JSON.stringify(channels), retired_at, node_number],
       )
     }
     await addReading(db, 'node', { node_number: 1, measured_at: at, channel_values: [31, 1] })

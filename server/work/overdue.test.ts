@@ -77,7 +77,7 @@ test('at once from two servers, and more than one batch, each is told of once', 
 test('one that somebody is changing waits for the next look', async () => {
   await addOrder('WO-1')
   await db.transaction(async (tx) => {
-    await tx.query('select from work_orders for no key update')
+    await tx.query("select from work_orders where site_id = 'demo' for no key update")
     await watch(5)
   })
   assert.deepEqual(await told(), [])
