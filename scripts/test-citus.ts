@@ -4,7 +4,8 @@
  *     CITUS_SOURCE=<checkout of Citus> node scripts/test-citus.ts [FILE …]
  *
  * Compiles the checkout against Debian's PostgreSQL (needs postgresql-15, postgresql-server-dev-15,
- * libkrb5-dev, a compiler and autoconf) beside a copy of its programs, once in each folder for temporary files,
+ * libkrb5-dev, a compiler and autoconf)
+ * beside a copy of its programs, once in each folder for temporary files,
  * and starts the nodes in a temporary folder; they have Unix sockets and no ports. With
  * TEST_DATABASE_URL, and TEST_WORKER_URLS separated by spaces, it uses that cluster.
  */

@@ -74,6 +74,8 @@ export async function claimDeliveries(
       })),
     )
   }
+  // Others may be due where another server has claimed all of these.
+  if (due.length > 0 && claimed.length === 0) return claimDeliveries(db, of)
   return claimed.sort((a, b) => a.event_id - b.event_id)
 }
 
