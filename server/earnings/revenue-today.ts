@@ -42,14 +42,14 @@ async function updateSite(db: Queries, site_id: string, now: Date): Promise<void
   const at = { now_ms, awake: awakeTime(facts) }
   const window = { site_id, logger_id: null, ...hoursOfDays(days, now_ms) }
   const { net_amount, currency } = netOfDays(await readEarnings(db, { ...window, ...at }), days, at)
-  const status = {
+  const revenue = {
     revenue_date: today,
     revenue_timezone: timezone,
     net_revenue: net_amount,
     currency,
     revenue_at: now,
   }
-  await putRow(db, 'site_status', { site_id }, status)
+  await putRow(db, 'site_status', { site_id }, revenue)
 }
 
 /** Time zone of the market of most contracts. */

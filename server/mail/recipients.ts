@@ -7,6 +7,7 @@ import { randomBytes } from 'node:crypto'
 import { day_ms } from '@heliograph/domain/durations'
 import { secretDigest } from '../http/authenticate.ts'
 import type { Queries } from '../storage/database.ts'
+import { putRow } from '../storage/rows.ts'
 import { queueMail } from './outbox.ts'
 
 const link_days = 7
@@ -62,13 +63,8 @@ export async function askRecipients(
   for (const { client_id, client, email } of pending) {
     const token = randomBytes(32).toString('hex')
     const expires_at = new Date(now.getTime() + link_days * day_ms)
-    await db.execute(
-      `insert into mail_recipients (client_id, email, secret_sha256, asked_at, expires_at)
-       values ($1, $2, $3, $4, $5)
-       on conflict (client_id, email) do update
-         set secret_sha256 = $3, asked_at = $4, expires_at = $5`,
-      [client_id, email, secretDigest(token), now, expires_at],
-    )
+    const link = { secret_sha256: secretDigest(token), asked_at: now, expires_at }
+    await putRow(db, 'mail_recipients', { client_id, email }, link)
     await queueMail(db, {
       site_id,
       dedup_key: `confirm_recipient:${token.slice(0, 8)}`,
