@@ -1,9 +1,9 @@
 /**
  * A bus: one connection with several units and one request at a time. The unit with the least used
  * time goes first, so that slow units do not delay fast ones. Writes, and reads of control, go
- * before polls; idle reads go when nothing else waits. A unit that is busy is asked again at once. A
- * unit that does not answer pauses, longer each time, so that it does not delay others. If the line itself was down, the next answer of any
- * unit ends all pauses.
+ * before polls; idle reads go when nothing else waits. A unit that is busy is asked again at once.
+ * A unit that does not answer pauses, longer each time, so that it does not delay others. If the
+ * line itself was down, the next answer of any unit ends all pauses.
  */
 import { setImmediate as settled } from 'node:timers/promises'
 import type { Connection } from '@heliograph/domain/site'
