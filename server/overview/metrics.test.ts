@@ -176,7 +176,7 @@ test('Prometheus scrapes it', { skip, timeout: 60_000 }, async (t) => {
   const scrapes = countScrapes()
   const { port } = app.server.address() as AddressInfo
   const config = {
-    global: { scrape_interval: '200ms', scrape_timeout: '200ms' },
+    global: { scrape_interval: '1s', scrape_timeout: '1s' },
     scrape_configs: [
       {
         job_name: 'heliograph',
