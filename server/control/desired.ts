@@ -117,7 +117,7 @@ async function sendChanges(db: Database, watchers: Set<Watcher>, clock: Clock): 
   const versionOf = ({ site_id }: Watcher) => versions.get(site_id) ?? no_version
   const behind = [...watchers].filter((one) => one.version !== versionOf(one))
   const of_sites = [...Map.groupBy(behind, ({ site_id }) => site_id)]
-  // A cluster locks the rows of one site at a time.
+  // A cluster locks the rows of one site at a time: see cluster-statements.ts for the mark.
   const at_once = db.is_distributed ? 1 : sites_at_once
   for (let first = 0; first < of_sites.length; first += at_once) {
     const some = of_sites.slice(first, first + at_once)
@@ -125,7 +125,8 @@ async function sendChanges(db: Database, watchers: Set<Watcher>, clock: Clock): 
     // Before the rows are read: a release must not treat them as never sent. In one order, as
     // another server may send to the same sites.
     await db.execute(
-      `update curtailment_rows r set told_at = $2
+      `/* one site on a cluster */
+       update curtailment_rows r set told_at = $2
        from (
          select site_id, group_id, logger_id from curtailment_rows
          where site_id = any($1) and told_at is null and released_at is null and end_at > $2
