@@ -62,8 +62,9 @@ async function succeededRun(page: Page, sub_id: number): Promise<ReportRun> {
   await page.waitForResponse(
     async (response) => {
       if (!new URL(response.url()).pathname.endsWith('/reports/runs')) return false
-      const { data } = (await response.json()) as { data: ReportRun[] }
-      run = data.find((one) => one.subscription_id === sub_id)
+      // An answer that the page dropped for a newer one has no body.
+      const answer: { data: ReportRun[] } | null = await response.json().catch(() => null)
+      run = answer?.data.find((one) => one.subscription_id === sub_id)
       return run?.status === 'succeeded'
     },
     { timeout: made_ms_max },
