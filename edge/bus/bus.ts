@@ -120,7 +120,7 @@ function createQueue(needs: BusNeeds) {
 
   async function answer(unit: Unit, request: Request) {
     try {
-      const resolve = await askedAgain(request)
+      const resolve = await untilNotBusy(request.ask)
       hear(unit, units.values())
       resolve()
     } catch (error) {
@@ -131,16 +131,13 @@ function createQueue(needs: BusNeeds) {
     }
   }
 
-  async function askedAgain(
-    { ask }: Pick<Request, 'ask'>,
-    again = busy_again.most,
-  ): Promise<() => void> {
+  async function untilNotBusy(ask: Request['ask'], again = busy_again.most): Promise<() => void> {
     try {
       return await connection.ask(ask)
     } catch (error) {
       if (again === 0 || closed || !isBusy(error)) throw error
       await new Promise<void>((resolve) => needs.timers.after(busy_again.after_ms, resolve))
-      return askedAgain({ ask }, again - 1)
+      return untilNotBusy(ask, again - 1)
     }
   }
 
