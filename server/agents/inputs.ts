@@ -13,6 +13,4 @@ export const period = {
   end: Type.Optional(field.At('End, exclusive, RFC 3339 with an offset.', '2026-06-21T00:00:00Z')),
 }
 
-export const target_date = field.UtcDay
-
 export const Id = (description: string) => field.Int(description, { minimum: 0, maximum: id_max })

@@ -8,7 +8,7 @@ import type { EarningsSummary } from '../earnings/schemas.ts'
 import type { Production } from '../forecasts/schemas.ts'
 import * as field from '../http/fields.ts'
 import type { MarketDay, MarketRecord } from '../markets/schemas.ts'
-import { Id, period, site_id, target_date } from './inputs.ts'
+import { Id, period, site_id } from './inputs.ts'
 import {
   type Agent,
   type Listed,
@@ -66,7 +66,7 @@ const marketPrices = tool({
   scopes: ['markets:read'],
   input: {
     site_id,
-    target_date,
+    target_date: field.UtcDay,
     market_code: Type.Optional(
       field.Text('Defaults to the market of the plants.', { maxLength: 20 }),
     ),
@@ -116,7 +116,7 @@ const batteryPlan = tool({
     'State of charge of each battery, and its schedule of a day by hour with prices and expected ' +
     'revenue. Power is positive when discharging. Next: propose_battery_plan.',
   scopes: ['bess:read'],
-  input: { site_id, target_date },
+  input: { site_id, target_date: field.UtcDay },
   async run({ site_id, target_date }, agent) {
     const units = await agent.read<Listed<BatteryUnit>>(siteUrl(site_id, '/bess'))
     const parts: string[] = []

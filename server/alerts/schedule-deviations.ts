@@ -1,7 +1,7 @@
 /** Publishes that a battery deviates from its approved schedule, when an alert says so. */
 import { utcDate } from '@heliograph/domain/utc-day'
-import { publishSchedule } from '../batteries/published.ts'
-import { readActuals, scheduleOf, schedulesIn } from '../batteries/schedules.ts'
+import { publishStored } from '../batteries/published.ts'
+import { schedulesIn } from '../batteries/schedules.ts'
 import type { Transaction } from '../storage/database.ts'
 import type { FinishedRound } from './listener.ts'
 
@@ -16,8 +16,7 @@ export async function publishDeviations(
     if (code !== 'dispatch_deviation' || bess_id === null || !has_begun) continue
     const of = { site_id, bess_id, date: utcDate(now), state: 'approved' } as const
     for (const row of await schedulesIn(tx, of)) {
-      const actuals = await readActuals(tx, site_id, row, now)
-      publishSchedule(tx, { site_id, now }, 'deviated', scheduleOf(row, now, actuals))
+      await publishStored(tx, { site_id, now }, 'deviated', row)
     }
   }
 }

@@ -8,8 +8,8 @@ import { nextIdOf } from '../storage/site-ids.ts'
 import { isoTime, rowsJson } from '../storage/values.ts'
 import { type Checker, checked, storableJson } from '../telemetry/first-fault.ts'
 import { Refused, shown } from '../telemetry/refused.ts'
-import { publishSchedule } from './published.ts'
-import { readActuals, scheduleById, scheduleOf } from './schedules.ts'
+import { publishStored } from './published.ts'
+import { scheduleById } from './schedules.ts'
 
 const listOf = <Of extends TSchema>(item: Of) => Compile(Type.Array(item, { maxItems: 20_000 }))
 const dispatches = listOf(DispatchReport)
@@ -74,8 +74,7 @@ export async function storeDispatches(
   const now = new Date(ascending.at(-1)!.reported_at)
   for (const { schedule_id } of waiting) {
     const row = (await scheduleById(transaction, { site_id, schedule_id }))!
-    const actuals = await readActuals(transaction, site_id, row, now)
-    publishSchedule(transaction, { site_id, now }, 'started', scheduleOf(row, now, actuals))
+    await publishStored(transaction, { site_id, now }, 'started', row)
   }
 }
 

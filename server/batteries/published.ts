@@ -1,7 +1,7 @@
 /** The events of schedules. */
 import { publish } from '../events/publish.ts'
 import type { Transaction } from '../storage/database.ts'
-import type { Schedule } from './schedules.ts'
+import { readActuals, type Schedule, type StoredSchedule, scheduleOf } from './schedules.ts'
 
 export const publishSchedule = (
   tx: Transaction,
@@ -17,3 +17,14 @@ export const publishSchedule = (
     link: `/bess/schedules/${record.schedule_id}`,
     record,
   })
+
+/** Publishes a stored schedule, with its measured power. */
+export async function publishStored(
+  tx: Transaction,
+  { site_id, now }: { site_id: string; now: Date },
+  verb: 'started' | 'deviated' | 'ended',
+  row: StoredSchedule,
+): Promise<void> {
+  const actuals = await readActuals(tx, site_id, row, now)
+  publishSchedule(tx, { site_id, now }, verb, scheduleOf(row, now, actuals))
+}

@@ -8,6 +8,7 @@ import { health } from '../../plant/site.ts'
 import { announcedSite, edgeSeenAt } from '../../plant/site-facts.ts'
 import type { SiteFacts } from '../../plant/situation.ts'
 import type { Database } from '../../storage/database.ts'
+import { putRow } from '../../storage/rows.ts'
 import { examineSites } from './health.ts'
 
 type SiteHealth = Static<typeof SiteHealth>
@@ -50,14 +51,17 @@ async function change(
   at: Date,
 ): Promise<void> {
   await db.transaction(async (tx) => {
-    await tx.execute(
-      `insert into site_status (site_id, health_status) values ($1, $2)
-       on conflict (site_id) do update set health_status = excluded.health_status`,
-      [site_id, health.health_status],
-    )
+    const { health_status } = health
+    await putRow(tx, 'site_status', { site_id }, { health_status })
     if (previous_health_status === null) return
     const record: SiteHealth = { name, ...health, previous_health_status }
-    const place = { subject: `site/${site_id}`, link: '/overview' }
-    publish(tx, { site_id, at, type: 'site.health_changed', ...place, record })
+    publish(tx, {
+      site_id,
+      at,
+      type: 'site.health_changed',
+      subject: `site/${site_id}`,
+      link: '/overview',
+      record,
+    })
   })
 }
