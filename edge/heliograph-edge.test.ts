@@ -292,7 +292,7 @@ test('what cannot be forgotten is refused, and nothing is asked of the agent', a
 test('what an operator asked to forget is in the proof', async (t) => {
   const { dir, run } = placeOf(t)
   const asked = {
-    ...({ is: 'forgotten' } as const),
+    is: 'forgotten' as const,
     inverter_id: 1,
     external_w: 20_000,
     request_id: 'x',

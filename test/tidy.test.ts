@@ -195,9 +195,10 @@ test('no literal is spread into another', () => {
     all.flatMap(({ spread_literals }) => spread_literals),
     [],
   )
-  const spread = (text: string) => sourceOf('x.ts', text).spread_literals.length
+  const spread = (text: string) => sourceOf('x.tsx', text).spread_literals.length
   assert.equal(spread('f({ ...{ a, b }, c })') + spread('f([...[a, b], c])'), 2)
-  assert.equal(spread('f({ ...a, ...(b && { c }) }, [...d])'), 0)
+  assert.equal(spread('<A {...{ a, b }} c />'), 1)
+  assert.equal(spread('f({ ...a, ...(b && { c }) }, [...d], <A {...e} />)'), 0)
 })
 
 test('every runtime dependency has its reason', () => {
@@ -331,8 +332,9 @@ function circlesOf(imports: ReadonlyMap<string, readonly string[]>): string[][] 
 function spreadLiterals(source: ts.SourceFile): string[] {
   const found: string[] = []
   const visit = (node: ts.Node): void => {
+    const spreads_properties = ts.isSpreadAssignment(node) || ts.isJsxSpreadAttribute(node)
     if (
-      (ts.isSpreadAssignment(node) && ts.isObjectLiteralExpression(node.expression)) ||
+      (spreads_properties && ts.isObjectLiteralExpression(node.expression)) ||
       (ts.isSpreadElement(node) && ts.isArrayLiteralExpression(node.expression))
     ) {
       const { line } = source.getLineAndCharacterOfPosition(node.getStart(source))

@@ -213,7 +213,8 @@ function SitePages({ site_id, path }: { site_id: string; path: string }) {
               return (
                 <PageLink
                   key={page.path}
-                  {...{ href, is_here }}
+                  href={href}
+                  is_here={is_here}
                   label={page.label}
                   count={counts[page.path]}
                 />
@@ -237,7 +238,8 @@ interface PageLinkProps {
 const PageLink = ({ href, label, is_here, count }: PageLinkProps) => (
   <NavLink
     component={Link}
-    {...{ href, label }}
+    href={href}
+    label={label}
     py={{ base: 8, sm: 4 }}
     active={is_here}
     aria-current={is_here ? 'page' : undefined}

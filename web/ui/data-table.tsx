@@ -131,7 +131,10 @@ export function DataTable<Row>(props: DataTableProps<Row>) {
   const start = (Math.min(page, last_page) - 1) * limit
   const table = (
     <Rows
-      {...{ ...props, columns: shown, rows: found.slice(start, start + limit), order }}
+      {...props}
+      columns={shown}
+      rows={found.slice(start, start + limit)}
+      order={order}
       onOrder={sorts ? setOrder : undefined}
       isSortable={(column) => sorts && isSortable(column, rows)}
     />
@@ -140,7 +143,10 @@ export function DataTable<Row>(props: DataTableProps<Row>) {
     <Stack gap="xs">
       {sorts && rows.length >= rows_with_tools_min && (
         <TableTools
-          {...{ label, columns, hidden, filter }}
+          label={label}
+          columns={columns}
+          hidden={hidden}
+          filter={filter}
           onHidden={setHidden}
           onFilter={setFilter}
           shown={{ columns: shown, rows: found }}
@@ -149,7 +155,9 @@ export function DataTable<Row>(props: DataTableProps<Row>) {
       {table}
       {page_size !== undefined && (
         <PagesOf
-          {...{ count: found.length, limit, nouns }}
+          count={found.length}
+          limit={limit}
+          nouns={nouns}
           page={Math.min(page, last_page)}
           onPage={setPage}
         />
@@ -191,7 +199,8 @@ function Rows<Row>({
             {columns.map((column) => (
               <Head
                 key={column.name}
-                {...{ column, order }}
+                column={column}
+                order={order}
                 onOrder={isSortable(column) ? onOrder : undefined}
               />
             ))}
@@ -364,7 +373,10 @@ export function NewestList<Item>(props: NewestListProps<Item>) {
           {data.length === 0 &&
             (is_filtered ? <Empty title={`No ${nouns[1]} match the filters`} /> : none)}
           <PagesOf
-            {...{ count, limit: list_limit, page, nouns }}
+            count={count}
+            limit={list_limit}
+            page={page}
+            nouns={nouns}
             onPage={(next) => filters.set({ page: next === 1 ? null : String(next) })}
           />
         </Stack>

@@ -43,7 +43,8 @@ export function InverterTable({ inverters, plantName }: InverterTableProps) {
     <DataTable
       label="Inverters"
       width={980}
-      {...{ columns, rows: inverters }}
+      columns={columns}
+      rows={inverters}
       by="inverter_id"
       page_size={50}
       nouns={['inverter', 'inverters']}

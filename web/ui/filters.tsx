@@ -34,7 +34,7 @@ interface ChoiceProps<Value extends string>
 
 export function Choice<Value extends string>({ label, choices, ...rest }: ChoiceProps<Value>) {
   const data = (Object.keys(choices) as Value[]).map((value) => ({ value, label: choices[value] }))
-  return <SegmentedControl aria-label={label} {...{ data, ...rest }} />
+  return <SegmentedControl aria-label={label} data={data} {...rest} />
 }
 
 /** A choice in a form, with its label above it. */
@@ -58,7 +58,8 @@ export function FilterTabs({ name, label, choices, initial }: FilterTabsProps) {
   return (
     <Choice
       style={{ alignSelf: 'flex-start' }}
-      {...{ label, choices }}
+      label={label}
+      choices={choices}
       value={get(name) ?? initial}
       onChange={(value) => set({ [name]: value === initial ? null : value, page: null })}
     />

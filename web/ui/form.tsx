@@ -67,7 +67,11 @@ export function WriteButton({ scope, to, disabled, ...rest }: WriteButtonProps) 
   if (is_stopped) return <Button {...rest} disabled title={why_not} />
   if (to === undefined) return <Button {...rest} disabled={disabled ?? false} />
   const { children, variant, size } = rest
-  return <SiteButton {...{ to, variant, size, children }} />
+  return (
+    <SiteButton to={to} variant={variant} size={size}>
+      {children}
+    </SiteButton>
+  )
 }
 
 interface DialogProps extends Omit<ModalProps, 'opened' | 'onSubmit'> {
@@ -205,7 +209,7 @@ export function SubmitForm<Values extends object>(props: SubmitFormProps<Values>
       <Stack {...look}>
         {draft && <DraftNotice {...draft} />}
         {children}
-        <Problem {...{ error, words, differences }} />
+        <Problem error={error} words={words} differences={differences} />
         <Group>
           {scope ? <WriteButton {...button} scope={scope} /> : <Button {...button} />}
           {aside}

@@ -87,7 +87,9 @@ function Charts({
     <LineChart
       key={unit}
       title={`${lines.map(({ label }) => label).join(', ')} of ${name}`}
-      {...{ at_ms, lines, timezone }}
+      at_ms={at_ms}
+      lines={lines}
+      timezone={timezone}
       height={charts.length > 1 ? 200 : 260}
     />
   ))

@@ -222,7 +222,7 @@ type Metric = readonly [
 
 export const figures = (metrics: readonly Metric[]) =>
   metrics.map(([label, value, note, tone]) => (
-    <Figure key={label} {...{ label, value, note, tone }} />
+    <Figure key={label} label={label} value={value} note={note} tone={tone} />
   ))
 
 /** Metrics beside each other: two columns on a phone, up to `cols` on a wide screen. */

@@ -104,7 +104,8 @@ function Password() {
   })
   return (
     <SubmitForm
-      {...{ form, write: change }}
+      form={form}
+      write={change}
       action="Change password"
       words={{ INVALID_PASSWORD: 'Wrong present password.' }}
       gap="sm"
@@ -179,7 +180,15 @@ function WithPassword({ action, write }: WithPasswordProps) {
     validate: { password: (password) => (password === '' ? 'Enter your password.' : null) },
   })
   return (
-    <SubmitForm {...{ form, write, action, words }} variant="default" gap="sm" maw={420}>
+    <SubmitForm
+      form={form}
+      write={write}
+      action={action}
+      words={words}
+      variant="default"
+      gap="sm"
+      maw={420}
+    >
       <PasswordInput
         label="Your password"
         description="Confirms that it is you."

@@ -132,7 +132,8 @@ function KeyTable({ keys: rows, onOpen }: KeyTableProps) {
     <DataTable
       label="API keys"
       width={860}
-      {...{ columns, rows }}
+      columns={columns}
+      rows={rows}
       by="key_id"
       none="No active keys"
     />

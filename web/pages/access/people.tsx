@@ -78,7 +78,7 @@ function PeopleTable({ people, onOpen }: PeopleTableProps) {
     )),
   ]
   const rows = people.toSorted((a, b) => a.name.localeCompare(b.name))
-  return <DataTable label="People" width={820} {...{ columns, rows }} by="user_id" />
+  return <DataTable label="People" width={820} columns={columns} rows={rows} by="user_id" />
 }
 
 const roles: { value: PlatformUser['role']; label: string }[] = [

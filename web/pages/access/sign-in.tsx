@@ -92,13 +92,13 @@ export default function SignIn() {
               {inWords(error)}
             </Alert>
           )}
-          <Fields {...{ step, form }} />
+          <Fields step={step} form={form} />
           {step !== 'sent' && (
             <Button type="submit" loading={is_pending}>
               {step === 'forgotten' ? 'Send link' : 'Sign in'}
             </Button>
           )}
-          <OtherWay {...{ step, turnTo }} />
+          <OtherWay step={step} turnTo={turnTo} />
         </Stack>
       </form>
     </OpenPage>
@@ -157,7 +157,9 @@ function CodeField({ value, onChange, error }: CodeFieldProps) {
         autoFocus
         ariaLabel="Authenticator code"
         getInputProps={(nth) => ({ 'aria-label': `Digit ${nth + 1} of 6` })}
-        {...{ value, onChange, error: Boolean(error) }}
+        value={value}
+        onChange={onChange}
+        error={Boolean(error)}
       />
       {error && (
         <Text size="xs" c="var(--mantine-color-error)" role="alert">

@@ -61,12 +61,14 @@ export default function Alerts() {
               <AlertGroup
                 title={status.includes('resolved') ? 'Resolved' : 'Needs attention'}
                 list={shown.filter(({ suppressed }) => !suppressed)}
-                {...{ selected, select }}
+                selected={selected}
+                select={select}
               />
               <AlertGroup
                 title="Suppressed"
                 list={shown.filter(({ suppressed }) => suppressed)}
-                {...{ selected, select }}
+                selected={selected}
+                select={select}
               />
               {chosen.length > 0 && (
                 <SelectionBar

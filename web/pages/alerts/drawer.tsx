@@ -47,7 +47,7 @@ export function AlertDrawer({ listed, onStep }: AlertDrawerProps) {
       <Answered query={near ? { ...far, data: near } : far}>
         {(alert) =>
           alert ? (
-            <Details {...{ alert, onStep }} />
+            <Details alert={alert} onStep={onStep} />
           ) : (
             <Empty title="Alert not found among the newest">
               Older alerts are in the report “Alerts and O&amp;M”.

@@ -195,7 +195,9 @@ function AllUnits({ units }: { units: readonly BatteryUnit[] }) {
       />
       {is_asked && (
         <ApproveAll
-          {...{ units, target_date, nameOf }}
+          units={units}
+          target_date={target_date}
+          nameOf={nameOf}
           onApproved={setApproved}
           onClose={() => setAsked(false)}
         />

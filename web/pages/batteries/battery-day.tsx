@@ -48,9 +48,9 @@ export default function BatteryDay({ bess_id: text }: SitePageProps) {
       }
     >
       <DayChoice day={day} today={today} onDay={(next) => set({ day: next })} />
-      <Plans key={day} {...{ bess_id, day, may_plan }} />
+      <Plans key={day} bess_id={bess_id} day={day} may_plan={may_plan} />
       {day <= today && <Deviations bess_id={bess_id} day={day} />}
-      {is_planning && <PlanModal {...{ bess_id, day }} onClose={() => setPlanning(false)} />}
+      {is_planning && <PlanModal bess_id={bess_id} day={day} onClose={() => setPlanning(false)} />}
     </Page>
   )
 }

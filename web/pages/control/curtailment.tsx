@@ -101,7 +101,9 @@ export default function Curtailment() {
       {closing && <CloseModal command={closing} onClose={() => setClosing(null)} />}
       {requested && plants && (
         <LimitModal
-          {...{ plants, requested, rows: rows.data?.data }}
+          plants={plants}
+          requested={requested}
+          rows={rows.data?.data}
           onClose={() => setRequested(null)}
           onMade={setMade}
         />
@@ -212,7 +214,7 @@ function Rows({ rows, label }: WithRows & { label: string }) {
     numeric('Power now', (row) => row.observed_power_kw, formatPower),
     wrapped('Progress', (row) => <Steps row={row} />),
   ]
-  return <DataTable {...{ label, columns, rows }} width={720} by="id" />
+  return <DataTable label={label} columns={columns} rows={rows} width={720} by="id" />
 }
 
 /** The same list for a phone. */
@@ -455,7 +457,8 @@ function History() {
             width={860}
             page_size={12}
             nouns={['order', 'orders']}
-            {...{ columns, rows }}
+            columns={columns}
+            rows={rows}
             by="id"
             none={<Empty title="No past limits">No limit ended in the last {days} days.</Empty>}
           />

@@ -66,7 +66,9 @@ export default function Earnings() {
             <Section title={period_titles[period.kind]}>
               {period.kind === 'day' ? (
                 <Answered query={hours}>
-                  {(hours) => <MoneyByHour {...{ hours, timezone, currency: summary.currency }} />}
+                  {(hours) => (
+                    <MoneyByHour hours={hours} timezone={timezone} currency={summary.currency} />
+                  )}
                 </Answered>
               ) : (
                 <MoneyByDay summary={summary} is_year={period.kind === 'year'} />

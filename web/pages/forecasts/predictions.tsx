@@ -53,7 +53,8 @@ export default function Predictions() {
             <TwoDays
               forecasts={found.site}
               production={production.data ?? []}
-              {...{ today, timezone }}
+              today={today}
+              timezone={timezone}
             />
             <Section title="Plants">
               <PlantForecasts plants={found.plants} today={today} />

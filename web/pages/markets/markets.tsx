@@ -52,7 +52,7 @@ export default function Markets() {
         {({ data }) =>
           market ? (
             <>
-              <DayPrices {...{ market, today, timezone }} />
+              <DayPrices market={market} today={today} timezone={timezone} />
               <Section title="Market comparison">
                 <Comparison dates={[today, addDays(today, 1)]} />
               </Section>
@@ -103,10 +103,11 @@ function DayPrices({ market, today, timezone }: DayPricesProps) {
           <PriceFigures
             today={all.filter(isToday)}
             tomorrow={all.filter((price) => !isToday(price))}
-            {...{ market, timezone }}
+            market={market}
+            timezone={timezone}
           />
           <Section title={`${market.name}, today and tomorrow`}>
-            <PriceChart {...{ prices: all, currency, timezone }} />
+            <PriceChart prices={all} currency={currency} timezone={timezone} />
           </Section>
         </>
       )}
@@ -146,7 +147,7 @@ function PriceFigures({ today, tomorrow, market, timezone }: PriceFiguresProps) 
         note={now ? `until ${formatTime(now.end_at, timezone, 'time')}` : 'unknown'}
         tone={price !== null && price < 0 && 'bad'}
       />
-      <DayFigures name="Today" prices={today} missing="unknown" {...{ unit, timezone }} />
+      <DayFigures name="Today" prices={today} missing="unknown" unit={unit} timezone={timezone} />
       <DayFigures
         name="Tomorrow"
         prices={tomorrow}
@@ -155,7 +156,8 @@ function PriceFigures({ today, tomorrow, market, timezone }: PriceFiguresProps) 
             ? `published about ${market.publication_local} (${market.timezone})`
             : 'not published yet'
         }
-        {...{ unit, timezone }}
+        unit={unit}
+        timezone={timezone}
       />
       <Figure
         label="Negative, both days"
@@ -226,7 +228,12 @@ function PriceChart({ prices, currency, timezone }: PriceChartProps) {
   if (known(prices).length === 0) return <Empty title="No prices for these days" />
   return (
     <>
-      <LazyLines title="Day-ahead prices of today and tomorrow" {...{ at_ms, lines, timezone }} />
+      <LazyLines
+        title="Day-ahead prices of today and tomorrow"
+        at_ms={at_ms}
+        lines={lines}
+        timezone={timezone}
+      />
       <Muted>Local time of the site. Prices after the end of the line are not published yet.</Muted>
     </>
   )

@@ -30,11 +30,17 @@ export default function Ahead({ overview, days }: Shown) {
   return (
     <Stack gap="sm">
       <SimpleGrid cols={{ base: 1, xs: 3 }} spacing="xs">
-        <Expected {...{ forecasts, span }} date={days.next} />
-        <Prices {...{ prices, timezone }} />
+        <Expected forecasts={forecasts} span={span} date={days.next} />
+        <Prices prices={prices} timezone={timezone} />
         <Plans plans={plans} units={overview.bess ?? []} date={days.next} />
       </SimpleGrid>
-      <NextChart {...{ forecasts, prices, plans, span, timezone }} />
+      <NextChart
+        forecasts={forecasts}
+        prices={prices}
+        plans={plans}
+        span={span}
+        timezone={timezone}
+      />
     </Stack>
   )
 }
@@ -187,7 +193,9 @@ function NextChart({ forecasts, prices, plans, span, timezone }: NextChartProps)
   return (
     <LineChart
       title="Forecast power, battery plan and price of the next day"
-      {...{ at_ms, lines, timezone }}
+      at_ms={at_ms}
+      lines={lines}
+      timezone={timezone}
       {...(lines[0]?.label === 'Forecast P90' && { band: [0, 2] as const })}
     />
   )

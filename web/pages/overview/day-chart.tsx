@@ -57,11 +57,19 @@ export default function DayChart({ overview, days }: Shown) {
   }, [hours, before, at_ms, power, timezone, name, now_ms])
   return (
     <Stack gap="sm">
-      <Totals {...{ hours, before, name, now_ms, timezone }} peak_kw={peakOf(power)} />
+      <Totals
+        hours={hours}
+        before={before}
+        name={name}
+        now_ms={now_ms}
+        timezone={timezone}
+        peak_kw={peakOf(power)}
+      />
       <LineChart
         title={`Power ${dayName(days.day, days.today).toLowerCase()}: measured, expected, ${name.toLowerCase()}`}
         lines={[...drawn, ...forecast]}
-        {...{ at_ms, timezone }}
+        at_ms={at_ms}
+        timezone={timezone}
         {...(forecast.length > 0 && { band: [drawn.length, drawn.length + 2] as const })}
       />
     </Stack>

@@ -25,11 +25,11 @@ export function Figures({ overview, days }: Shown) {
   const mayRead = useMayRead()
   return (
     <FigureGrid cols={2}>
-      {mayRead('earnings:read') && <Money {...{ overview, days }} />}
-      {mayRead('predictions:read') && <PriceNow {...{ overview, days }} />}
-      <EnergyOfDay {...{ overview, days }} />
-      <EnergyOfPeriod kind="month" {...{ overview, days }} />
-      <EnergyOfPeriod kind="year" {...{ overview, days }} />
+      {mayRead('earnings:read') && <Money overview={overview} days={days} />}
+      {mayRead('predictions:read') && <PriceNow overview={overview} days={days} />}
+      <EnergyOfDay overview={overview} days={days} />
+      <EnergyOfPeriod kind="month" overview={overview} days={days} />
+      <EnergyOfPeriod kind="year" overview={overview} days={days} />
       <Weather overview={overview} />
     </FigureGrid>
   )

@@ -159,7 +159,7 @@ interface LinesProps {
 const Lines = ({ lines, scale_kw }: LinesProps) => (
   <svg className={styles['lines']} viewBox="0 0 100 100" preserveAspectRatio="none" aria-hidden>
     {lines.map(({ name, kw, x, y }) => (
-      <Line key={name} {...{ kw, scale_kw }} path={`M ${x} ${y} C 50 ${y}, 50 ${y}, 50 50`} />
+      <Line key={name} kw={kw} scale_kw={scale_kw} path={`M ${x} ${y} C 50 ${y}, 50 ${y}, 50 50`} />
     ))}
   </svg>
 )

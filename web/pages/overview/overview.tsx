@@ -38,13 +38,13 @@ function Parts({ overview }: { overview: Overview }) {
     <Stack gap="md">
       <SimpleGrid cols={{ base: 1, md: 2 }}>
         <Flow overview={overview} />
-        <Figures {...{ overview, days }} />
+        <Figures overview={overview} days={days} />
       </SimpleGrid>
-      <AttentionList {...{ overview, days }} />
+      <AttentionList overview={overview} days={days} />
       <WhenSeen height={chart_height}>
         <SimpleGrid cols={{ base: 1, lg: 2 }}>
           <Section title={dayName(days.day, days.today)}>
-            <DayChart {...{ overview, days }} />
+            <DayChart overview={overview} days={days} />
           </Section>
           <Section
             title={dayName(days.next, days.today)}
@@ -54,7 +54,7 @@ function Parts({ overview }: { overview: Overview }) {
               </SiteLink>
             }
           >
-            <Ahead {...{ overview, days }} />
+            <Ahead overview={overview} days={days} />
           </Section>
         </SimpleGrid>
       </WhenSeen>

@@ -33,7 +33,9 @@ export default function Energy() {
       </Answered>
       <Section title={period_titles[period.kind]}>
         <Answered query={buckets}>
-          {(buckets) => <EnergyChart {...{ buckets, plants, period, timezone }} />}
+          {(buckets) => (
+            <EnergyChart buckets={buckets} plants={plants} period={period} timezone={timezone} />
+          )}
         </Answered>
       </Section>
       <Section title="Plants">

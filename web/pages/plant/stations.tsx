@@ -32,7 +32,7 @@ export default function Stations() {
             <Empty title="No stations with sensors" />
           ) : (
             <Stack>
-              <DataTable label="Stations" width={480} {...{ columns, rows }} by="node_id" />
+              <DataTable label="Stations" width={480} columns={columns} rows={rows} by="node_id" />
               <Switchings />
             </Stack>
           )

@@ -57,7 +57,7 @@ export function SubscriptionDrawer({ edited, ...rest }: DrawerProps & { edited: 
     >
       {edited && (
         <InZone template_id={edited.subscription ? null : edited.template.template_id}>
-          {(timezone) => <SubscriptionForm {...{ edited, timezone, ...rest }} />}
+          {(timezone) => <SubscriptionForm edited={edited} timezone={timezone} {...rest} />}
         </InZone>
       )}
     </Drawer>
@@ -77,7 +77,7 @@ export const OnceDrawer = ({ template, ...rest }: OnceProps) => (
   >
     {template && (
       <InZone template_id={template.template_id}>
-        {(timezone) => <OnceForm {...{ template, timezone, ...rest }} />}
+        {(timezone) => <OnceForm template={template} timezone={timezone} {...rest} />}
       </InZone>
     )}
   </Drawer>
@@ -135,7 +135,9 @@ function SubscriptionForm({ edited, timezone, onClose, onDone }: SubscriptionFor
   })
   return (
     <SubmitForm
-      {...{ form, draft, write: save }}
+      form={form}
+      draft={draft}
+      write={save}
       scope="reports:write"
       action={subscription ? 'Save' : 'Subscribe'}
       aside={<Cancel onClose={onClose} />}
@@ -222,7 +224,8 @@ function OnceForm({ template, timezone, onClose, onDone }: OnceFormProps) {
   })
   return (
     <SubmitForm
-      {...{ form, write: order }}
+      form={form}
+      write={order}
       scope="reports:write"
       action="Create report"
       aside={<Cancel onClose={onClose} />}
@@ -283,7 +286,8 @@ function ContentFields<Values extends ContentValues>({ form, template }: Content
       {Object.entries(properties).map(([name, property]) => (
         <Parameter
           key={name}
-          {...{ name, property }}
+          name={name}
+          property={property}
           value={parameters[name] ?? property.default}
           error={form.errors[`parameters.${name}`]}
           onChange={(value) =>

@@ -161,7 +161,8 @@ function RunList({ nameOf }: WithNames) {
         <DataTable
           label="Reports"
           width={760}
-          {...{ columns, rows }}
+          columns={columns}
+          rows={rows}
           by="run_id"
           sorts={false}
           none={
@@ -230,7 +231,8 @@ function SubscriptionList({ nameOf, onEdit }: SubscriptionListProps) {
           {data.map((one) => (
             <Subscription
               key={one.sub_id}
-              {...{ one, name: nameOf(one.template_id) }}
+              one={one}
+              name={nameOf(one.template_id)}
               onEdit={() => onEdit(one)}
               onDelete={() => setToDelete(one)}
             />
@@ -279,7 +281,7 @@ function Subscription({ one, name, onEdit, onDelete }: SubscriptionProps) {
             <Badge color="orange">Ended</Badge>
           )}
         </Group>
-        <Summary {...{ one, name }} />
+        <Summary one={one} name={name} />
         {one.ended_reason && (
           <Text size="sm">
             {`Ended: ${endings[one.ended_reason]}. Change and enable the subscription to take it over.`}

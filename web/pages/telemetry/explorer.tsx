@@ -95,7 +95,9 @@ function Chosen() {
           <Empty title="Choose devices and quantities" />
         ) : (
           <ExplorerChart
-            {...{ sources: chosen, quantities, days: days.span }}
+            sources={chosen}
+            quantities={quantities}
+            days={days.span}
             by_rated={has_power && filters.get('by') === 'rated'}
           />
         )}

@@ -69,7 +69,7 @@ export default function Gaps() {
                 </Text>
               )}
               <Section title="Timeline">
-                <GapTimeline {...{ gaps: data, start_ms, end_ms }} />
+                <GapTimeline gaps={data} start_ms={start_ms} end_ms={end_ms} />
               </Section>
               <OutageTable gaps={data.toReversed()} />
             </Stack>
@@ -157,7 +157,14 @@ function GapTimeline({ gaps, start_ms, end_ms }: GapTimelineProps) {
         ))}
       </Group>
       {lines.slice(0, lines_max).map(([name, gaps]) => (
-        <Line key={name} {...{ name, gaps, start_ms, end_ms, timezone }} />
+        <Line
+          key={name}
+          name={name}
+          gaps={gaps}
+          start_ms={start_ms}
+          end_ms={end_ms}
+          timezone={timezone}
+        />
       ))}
       <Group justify="space-between">
         <Muted>{at(start_ms)}</Muted>
@@ -248,9 +255,13 @@ function OutageTable({ gaps }: WithGaps) {
   })
   return (
     <>
-      <DataTable label="Outages" width={880} {...{ columns, rows }} by="key" />
+      <DataTable label="Outages" width={880} columns={columns} rows={rows} by="key" />
       <PagesOf
-        {...{ count: outages.length, limit, page, onPage: setPage, nouns: ['outage', 'outages'] }}
+        count={outages.length}
+        limit={limit}
+        page={page}
+        onPage={setPage}
+        nouns={['outage', 'outages']}
       />
     </>
   )

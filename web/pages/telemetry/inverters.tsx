@@ -10,7 +10,7 @@ export default function Inverters() {
   return (
     <Page title="Inverters" actions={<SiteLink to="/explorer">Explorer</SiteLink>}>
       <Answered query={overview}>
-        {({ inverters }) => <InverterTable {...{ inverters, plantName }} />}
+        {({ inverters }) => <InverterTable inverters={inverters} plantName={plantName} />}
       </Answered>
     </Page>
   )

@@ -70,7 +70,9 @@ function NewDefectForm({ given }: { given: Partial<DefectValues> }) {
   })
   return (
     <SubmitForm
-      {...{ form, draft, write: report }}
+      form={form}
+      draft={draft}
+      write={report}
       scope="om:write"
       action="Report defect"
       aside={<SiteLink to="/defects">Back to the list</SiteLink>}

@@ -139,7 +139,7 @@ function Steps({ defect }: DefectProps) {
   })
   return (
     <Stack gap="xs">
-      <StateSteps {...{ steps, write, subject: subjectOf(site_id, defect) }} />
+      <StateSteps steps={steps} write={write} subject={subjectOf(site_id, defect)} />
     </Stack>
   )
 }

@@ -97,6 +97,13 @@ function DefectTable({ defects: rows }: { defects: readonly Defect[] }) {
     ),
   ]
   return (
-    <DataTable label="Defects" width={760} {...{ columns, rows }} by="defect_id" sorts={false} />
+    <DataTable
+      label="Defects"
+      width={760}
+      columns={columns}
+      rows={rows}
+      by="defect_id"
+      sorts={false}
+    />
   )
 }

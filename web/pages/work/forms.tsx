@@ -51,7 +51,9 @@ export function EditForm<Values extends object, Body extends object, Whole exten
   return (
     <Paper withBorder p="md">
       <SubmitForm
-        {...{ form, draft, write }}
+        form={form}
+        draft={draft}
+        write={write}
         scope="om:write"
         action="Save"
         disabled={!form.isDirty()}

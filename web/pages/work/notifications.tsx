@@ -50,7 +50,10 @@ export default function Notifications() {
               <Notification key={one.notification_id} one={one} />
             ))}
             <PagesOf
-              {...{ count: meta.count, limit, page, nouns: ['notification', 'notifications'] }}
+              count={meta.count}
+              limit={limit}
+              page={page}
+              nouns={['notification', 'notifications']}
               onPage={(next) => filters.set({ page: next === 1 ? null : String(next) })}
             />
           </Stack>

@@ -73,7 +73,9 @@ function NewOrder({ origin }: { origin: ReturnType<typeof useOrigin> }) {
   const part = { form: form as unknown as OrderFormProps['form'] }
   return (
     <SubmitForm
-      {...{ form, draft, write: create }}
+      form={form}
+      draft={draft}
+      write={create}
       scope="om:write"
       action="Create work order"
       aside={<SiteLink to="/work-orders">Back to the list</SiteLink>}

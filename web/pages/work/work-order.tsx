@@ -174,7 +174,7 @@ function Steps({ order }: OrderProps) {
   }))
   return (
     <Stack gap="xs">
-      <StateSteps {...{ steps, write, subject: orderSubject(site_id, order) }} />
+      <StateSteps steps={steps} write={write} subject={orderSubject(site_id, order)} />
       {status === 'in_progress' && missing.length > 0 && (
         <Alert color="blue" title="Required items before completion">
           <List size="sm">
@@ -272,7 +272,9 @@ function AddAttachment({ order }: OrderProps) {
   })
   return (
     <SubmitForm
-      {...{ form, draft, write }}
+      form={form}
+      draft={draft}
+      write={write}
       scope="om:write"
       action="Add"
       variant="default"

@@ -137,6 +137,13 @@ function Orders({ orders: rows }: { orders: readonly WorkOrder[] }) {
     ),
   ]
   return (
-    <DataTable label="Work orders" width={760} {...{ columns, rows }} by="wo_id" sorts={false} />
+    <DataTable
+      label="Work orders"
+      width={760}
+      columns={columns}
+      rows={rows}
+      by="wo_id"
+      sorts={false}
+    />
   )
 }

@@ -64,7 +64,9 @@ export function ScheduleView({ listed }: { listed: BessSchedule }) {
       {open && may_edit && (
         <HourModal
           key={open.hour}
-          {...{ schedule, hour: open, etag }}
+          schedule={schedule}
+          hour={open}
+          etag={etag}
           onClose={() => setHour(null)}
         />
       )}
@@ -179,7 +181,7 @@ function HourTable({ schedule, onEdit }: HourTableProps) {
   const blank = schedule.hours.length - rows.length
   return (
     <>
-      <DataTable label="Hours of the plan" width={720} {...{ columns, rows }} by="hour" />
+      <DataTable label="Hours of the plan" width={720} columns={columns} rows={rows} by="hour" />
       {blank > 0 && (
         <Muted>{`${blank === 1 ? '1 past hour' : `${blank} past hours`} without a plan`}</Muted>
       )}

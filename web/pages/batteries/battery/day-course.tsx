@@ -62,13 +62,15 @@ export default function DayCourse({ dashboard }: { dashboard: BatteryDashboard }
       </Muted>
       <LineChart
         title="Power of the battery today, measured and planned"
-        {...{ at_ms, timezone }}
+        at_ms={at_ms}
+        timezone={timezone}
         lines={power}
         height={220}
       />
       <LineChart
         title="State of charge today, measured and planned"
-        {...{ at_ms, timezone }}
+        at_ms={at_ms}
+        timezone={timezone}
         lines={soc}
         height={180}
       />

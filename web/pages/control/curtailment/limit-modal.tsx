@@ -73,14 +73,19 @@ export function LimitModal({ plants, requested, rows, onClose, onMade }: LimitMo
     >
       {span === null || typeof values.limit_value !== 'number' ? (
         <LimitFields
-          {...{ form, draft, plants, chosen }}
+          form={form}
+          draft={draft}
+          plants={plants}
+          chosen={chosen}
           onDone={() => setReviewedAt(Date.now())}
         />
       ) : (
         <LimitConfirm
           requested={values}
           allowed={allowedOf(chosen, { ...values, limit_value: values.limit_value })}
-          {...{ span, rows, write: create }}
+          span={span}
+          rows={rows}
+          write={create}
           onSend={() => create.run({ requested: values, span })}
           onBack={() => {
             create.reset()
@@ -259,8 +264,13 @@ function LimitConfirm(props: LimitConfirmProps) {
       </Text>
       <AllowedList allowed={allowed} />
       {requested.begins === 'now' && <Effect allowed={allowed} />}
-      <CostLine {...{ allowed, span, others }} is_open={requested.duration === 'open'} />
-      <PlantWarnings {...{ requested, span }} />
+      <CostLine
+        allowed={allowed}
+        span={span}
+        others={others}
+        is_open={requested.duration === 'open'}
+      />
+      <PlantWarnings requested={requested} span={span} />
       {!rows && (
         <Notice>Other limits could not be read, so their curtailment is included here.</Notice>
       )}
@@ -400,7 +410,7 @@ function CostLine({ allowed, span, is_open, others }: CostLineProps) {
       Expected curtailment{is_open && ' in the first 24 hours'}:{' '}
       <strong>{formatEnergy(energy_kwh)}</strong>
       {others.length > 0 && ' in addition to other limits'}.{' '}
-      <Money {...{ amount, currency, energy_kwh }} />
+      <Money amount={amount} currency={currency} energy_kwh={energy_kwh} />
       {notes.length > 0 && (
         <Text span size="sm" c="dimmed">
           {' '}

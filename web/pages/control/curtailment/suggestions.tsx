@@ -68,7 +68,11 @@ export function Suggestions({ onTake }: SuggestionsProps) {
       {found.map(({ logger_id, window }) => (
         <PriceWindow
           key={`${logger_id} ${window.start_at}`}
-          {...{ logger_id, window, timezone, now_ms, onTake }}
+          logger_id={logger_id}
+          window={window}
+          timezone={timezone}
+          now_ms={now_ms}
+          onTake={onTake}
         />
       ))}
     </Part>

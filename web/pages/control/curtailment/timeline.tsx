@@ -46,7 +46,14 @@ export function Timeline({ rows }: { rows: CurtailmentRow[] }) {
             onChange={setKind}
           />
         </Group>
-        <Lanes {...{ plants: plants ?? [], rows: shown, start_ms, end_ms, now_ms, timezone }} />
+        <Lanes
+          plants={plants ?? []}
+          rows={shown}
+          start_ms={start_ms}
+          end_ms={end_ms}
+          now_ms={now_ms}
+          timezone={timezone}
+        />
         <Group gap="md">
           <Key kind="active">In force</Key>
           <Key kind="scheduled">Scheduled</Key>
@@ -106,7 +113,9 @@ function Lanes({ plants, rows, start_ms, end_ms, now_ms, timezone }: LanesProps)
               {own.map((row) => (
                 <Bar
                   key={row.id}
-                  {...{ row, percentAt, timezone }}
+                  row={row}
+                  percentAt={percentAt}
+                  timezone={timezone}
                   end_at={shownEnd(row, now_ms)}
                 />
               ))}

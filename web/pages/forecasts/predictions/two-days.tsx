@@ -30,9 +30,16 @@ export function TwoDays({ forecasts, production, today, timezone }: TwoDaysProps
   return (
     <>
       {main && <Fallback forecast={main} />}
-      <Figures {...{ forecasts, production, points, today, timezone, now_ms }} />
+      <Figures
+        forecasts={forecasts}
+        production={production}
+        points={points}
+        today={today}
+        timezone={timezone}
+        now_ms={now_ms}
+      />
       <Section title="Power, today and tomorrow">
-        <PowerChart {...{ points, production, timezone, now_ms }} />
+        <PowerChart points={points} production={production} timezone={timezone} now_ms={now_ms} />
         {main && (
           <Muted>
             Issued <Time at={main.run_at} /> with weather from{' '}

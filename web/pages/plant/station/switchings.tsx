@@ -53,7 +53,8 @@ function Switched({ node_id }: SwitchingsProps) {
             width={640}
             page_size={12}
             nouns={['switching', 'switchings']}
-            {...{ columns, rows }}
+            columns={columns}
+            rows={rows}
             by="command_id"
             none={<Text size="sm">No relay switching so far</Text>}
           />

@@ -60,7 +60,7 @@ export default function ExplorerChart({ days, ...shown }: Shown) {
   return (
     <>
       <Group justify="space-between" mb="xs">
-        <ZoomButtons {...{ zoom, is_pending, step_s }} />
+        <ZoomButtons zoom={zoom} is_pending={is_pending} step_s={step_s} />
         <Button
           size="xs"
           variant="default"
@@ -75,7 +75,9 @@ export default function ExplorerChart({ days, ...shown }: Shown) {
       ) : (
         <LineChart
           title={lines.map(({ label }) => label).join(', ')}
-          {...{ at_ms, lines, timezone }}
+          at_ms={at_ms}
+          lines={lines}
+          timezone={timezone}
           height={chart_height}
           onZoom={zoom.set}
         />

@@ -58,7 +58,7 @@ export function Checklist({ order }: { order: WholeWorkOrder }) {
         {done} of {total} done{failed > 0 && `, ${failed} failed`}
       </Text>
       {shown.map((item) => (
-        <ChecklistCard key={item.item_id} {...{ order, item }} />
+        <ChecklistCard key={item.item_id} order={order} item={item} />
       ))}
     </Stack>
   )
@@ -84,7 +84,7 @@ function ChecklistCard({ order, item }: ChecklistCardProps) {
         {item.instruction && <Text size="sm">{item.instruction}</Text>}
         {limits && <Text size="sm">{limits}</Text>}
         {!item.required && <Muted>Optional</Muted>}
-        {can_write ? <Answer {...{ order, item }} /> : <Given item={item} />}
+        {can_write ? <Answer order={order} item={item} /> : <Given item={item} />}
         {item.done_at && (
           <Muted>
             {item.done_by}, <Time at={item.done_at} />
@@ -139,10 +139,19 @@ function Answer({ order, item }: ChecklistCardProps) {
     <Stack gap="xs">
       <DraftNotice {...kept} />
       <ItemInputs
-        {...{ item, draft, wants_note, photos: order.attachments }}
+        item={item}
+        draft={draft}
+        wants_note={wants_note}
+        photos={order.attachments}
         onChange={(next) => setTyped(changedFields(stored, next))}
       />
-      <Verdicts {...{ item, draft, is_typed, is_pending }} onTake={take} />
+      <Verdicts
+        item={item}
+        draft={draft}
+        is_typed={is_typed}
+        is_pending={is_pending}
+        onTake={take}
+      />
       {hints.map((reason) => (
         <Text key={reason} size="sm" role="status">
           {reason}
@@ -238,7 +247,7 @@ function ItemInputs(props: ItemInputsProps) {
         />
       )}
       <Collapse expanded={is_measured && has_tester}>
-        <Tester {...{ draft, onChange }} />
+        <Tester draft={draft} onChange={onChange} />
       </Collapse>
       <Group gap="xs">
         {!has_note && (
